@@ -7,6 +7,7 @@ import { CopyFiles } from '../src/fleet/copy-files.ts';
 import { HttpTransport } from '../src/fleet/feed-transport.ts';
 import { FleetFeeds } from '../src/fleet/fleet-feeds.ts';
 import { createFleetService } from '../src/fleet/fleet-service.ts';
+import { KeptFeeds } from '../src/fleet/kept-feeds.ts';
 import { PresentRemotes } from '../src/fleet/present-remotes.ts';
 import { readRemote } from '../src/fleet/read-remote.ts';
 import { remotesOf } from '../src/fleet/remote-address.ts';
@@ -25,8 +26,12 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     const remotes_file = remotesPath(settings);
     const publish = (remotes: Remote[]) => notify('remotes_changed', { remotes });
     const { host_id } = settings;
-    const transport = new HttpTransport(host_id);
+    const transport = new HttpTransport({ host: host_id, clock });
     const feeds = new FleetFeeds({
+      kept: new KeptFeeds({
+        files: new CopyFiles({ folder: dataPaths(settings).remote_feeds_dir, logger }),
+        logger,
+      }),
       ...{ host: host_id, nonce: randomBytes(8).toString('hex'), transport, clock, random: Math.random },
       lookUp: (name) => remotesOf(readRemotesFile(remotes_file)).find((one) => one.name === name) ?? null,
       tell: (tag) => notify('feeds_changed', { tag }),

@@ -33,6 +33,7 @@ export type DataPaths = {
   spend_dir: string;
   /** The last good answers of other hosts for composites, one folder per feed (TMP-8); may be deleted at any time. */
   remote_temporal_dir: string;
+  remote_feeds_dir: string;
 };
 
 /** Derives the data paths; the variable of a ledger overrides its path. */
@@ -56,6 +57,7 @@ export function dataPaths(settings: Settings): DataPaths {
     session_sockets_dir: join(data_dir, 'session-sockets'),
     spend_dir: join(data_dir, 'cache', 'spend'),
     remote_temporal_dir: join(data_dir, 'remote-temporal'),
+    remote_feeds_dir: join(data_dir, 'remote-feeds'),
   };
 }
 

@@ -119,6 +119,14 @@ export class CopyFiles {
     removeQuietly(this.#pathOf(feed, copy));
   }
 
+  /** Removes the copies of one feed of all hosts but these. */
+  keepOnly(feed: string, hosts: readonly string[]): void {
+    const prefixes = hosts.map(prefixOf);
+    const folder = join(this.#folder, feed);
+    for (const name of namesIn(folder))
+      if (!prefixes.some((prefix) => name.startsWith(prefix))) removeQuietly(join(folder, name));
+  }
+
   #pathOf(feed: string, copy: Copy): string {
     return join(this.#folder, feed, nameOf(copy));
   }

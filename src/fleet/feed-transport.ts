@@ -1,7 +1,9 @@
+import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { type HttpBytes, KeptConnections, requestPaced } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
+import { type LiveStream, openLiveStream, type StreamEvents, type StreamQuestion } from './live-stream.ts';
 import { type Place, unreachable } from './read-remote.ts';
 
 /** Milliseconds that the rest of an answer may take; what comes wins time. */
@@ -27,20 +29,31 @@ export type Question = {
   meter: { bytes: number };
 };
 
-/** How the feeds of other hosts are asked for. Rejects with a `CodedError` that names the host. */
-export type FeedTransport = { get(question: Question): Promise<HttpBytes> };
+/** How the feeds of other hosts are followed. */
+export type FeedTransport = {
+  /** Rejects with a `CodedError` that names the host. */
+  get(question: Question): Promise<HttpBytes>;
+  /** Holds `GET /live` of a host. */
+  open(question: StreamQuestion, on: StreamEvents): LiveStream;
+};
 
 /** Asks over kept connections, and bounds what all hosts together may cost. `host` is this host, which they are told. */
 export class HttpTransport implements FeedTransport {
   readonly #host: string;
+  readonly #clock: Clock;
   readonly #kept = new KeptConnections();
   /** Bytes of the answers that are under way. */
   #held = 0;
   #open = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(host: string) {
+  constructor({ host, clock }: { host: string; clock: Clock }) {
     this.#host = host;
+    this.#clock = clock;
+  }
+
+  open(question: StreamQuestion, on: StreamEvents): LiveStream {
+    return openLiveStream(question, on, this.#clock);
   }
 
   async get(question: Question): Promise<HttpBytes> {

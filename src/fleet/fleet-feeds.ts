@@ -5,11 +5,16 @@ import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { RemoteReset } from '../contract/http/remote-reset.ts';
 import type { RemoteState } from '../contract/http/state.ts';
 import type { FeedTransport } from './feed-transport.ts';
+import type { KeptFeeds } from './kept-feeds.ts';
 import { type FollowedRemote, unknownHost } from './remote-address.ts';
 import { RemoteFeed } from './remote-feed.ts';
 
-/** How often it is judged whether copies have become old. */
+/** How often it is judged whether copies have become old, and which of them are to be written. */
 const LOOK_MS = 1_000;
+/** Between two writes of one copy. */
+const WRITE_EVERY_MS = 10_000;
+/** Copies that are written at one time, so that no answer waits for many of them. */
+const WRITES_AT_ONCE = 8;
 /** Changes that come within so many milliseconds are told once. */
 const TELL_EVERY_MS = 10;
 
@@ -19,6 +24,7 @@ export type FleetFeedsOptions = {
   /** Another one for each life of the thread. */
   nonce: string;
   transport: FeedTransport;
+  kept: Pick<KeptFeeds, 'read' | 'write' | 'confirm' | 'keepOnly'>;
   lookUp(name: string): FollowedRemote | null;
   /** Gets the tag of the copies at the start and after their changes; null without a remote. */
   tell(tag: string | null): void;
@@ -36,6 +42,8 @@ export type CopyOfRemote = Omit<Origin, 'read'> & { name: string; bytes: Buffer 
 export class FleetFeeds {
   readonly #in: FleetFeedsOptions;
   #feeds = new Map<string, RemoteFeed>();
+  /** What is kept of each copy: when it was written or confirmed last, up to which change, and as of when. */
+  readonly #kept = new WeakMap<RemoteFeed, { at: number; change: number; last_ok_at: number }>();
   #last_change = 0;
   #telling = false;
   readonly #stopLooking: () => void;
@@ -44,25 +52,33 @@ export class FleetFeeds {
     this.#in = options;
     this.#stopLooking = options.clock.every(LOOK_MS, () => {
       for (const feed of this.#feeds.values()) feed.look();
+      const before = options.clock.now() - WRITE_EVERY_MS;
+      this.#keep(
+        this.#unkept()
+          .filter(({ kept_at }) => kept_at === null || kept_at <= before)
+          .slice(0, WRITES_AT_ONCE),
+      );
     });
   }
 
   /** Follows these remotes, and no others. */
   follow(remotes: readonly FollowedRemote[]): void {
     const feeds = new Map<string, RemoteFeed>();
-    const begun: RemoteFeed[] = [];
+    const begun: [string, RemoteFeed][] = [];
     for (const remote of remotes) {
       if (remote.name === this.#in.host) continue;
       const known = this.#feeds.get(remote.name);
       const feed = known ?? this.#feedOf(remote);
       feeds.set(remote.name, feed);
-      if (known === undefined) begun.push(feed);
+      if (known === undefined) begun.push([remote.name, feed]);
       else known.become(remote);
     }
     for (const [name, feed] of this.#feeds) if (!feeds.has(name)) feed.stop();
     this.#feeds = feeds;
     this.#changed();
-    for (const feed of begun) feed.begin(null);
+    this.#in.kept.keepOnly([...feeds.keys()]);
+    // One after the other, so that other work of this thread has its turn.
+    for (const [name, feed] of begun) this.#in.clock.after(0, () => feed.begin(this.#in.kept.read(name)));
   }
 
   /** Null without a remote. */
@@ -100,7 +116,29 @@ export class FleetFeeds {
 
   stop(): void {
     this.#stopLooking();
+    this.#keep(this.#unkept());
     for (const feed of this.#feeds.values()) feed.stop();
+  }
+
+  /** The copies that are newer than what is kept of them, and when that was written. */
+  #unkept(): { name: string; feed: RemoteFeed; kept_at: number | null }[] {
+    return [...this.#feeds].flatMap(([name, feed]) => {
+      const kept = this.#kept.get(feed);
+      const isNew = feed.copy !== null && feed.origin().last_ok_at !== kept?.last_ok_at;
+      return isNew ? [{ name, feed, kept_at: kept?.at ?? null }] : [];
+    });
+  }
+
+  #keep(feeds: readonly { name: string; feed: RemoteFeed }[]): void {
+    for (const { name, feed } of feeds) {
+      const { copy } = feed;
+      const { last_ok_at } = feed.origin();
+      if (copy === null || last_ok_at === null) continue;
+      const change = copy.last_change;
+      if (this.#kept.get(feed)?.change === change) this.#in.kept.confirm(name, last_ok_at);
+      else this.#in.kept.write(name, copy.whole(), last_ok_at);
+      this.#kept.set(feed, { at: this.#in.clock.now(), change, last_ok_at });
+    }
   }
 
   #feedOf(remote: FollowedRemote): RemoteFeed {

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { backoffDelay } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
 import type { RemoteState } from '../contract/http/state.ts';
 import { type FeedAnswer, readFeedAnswer } from './feed-answer.ts';
 import type { FeedTransport } from './feed-transport.ts';
+import type { KeptFeed } from './kept-feeds.ts';
+import type { LiveStream } from './live-stream.ts';
 import { misdirected, type Place, refused, tagOf, unreachable } from './read-remote.ts';
 import type { FollowedRemote } from './remote-address.ts';
 import { RemoteCopy } from './remote-copy.ts';
@@ -23,10 +26,15 @@ const BYTES_PER_MS = 2 * 1024;
 /** Between two questions to one host, also where something new is told all the time. */
 const LEAST_GAP_MS = 50;
 
-const versionSchema = z.object({ host: z.string(), git_short_sha: z.string() });
+/** Intervals between two questions to a host that tells its changes by itself. */
+const LIVE_INTERVALS = 12;
+/** How long after a stream that was soon over the next one is tried. */
+const NEXT_STREAM = { first: 5_000, most: 300_000 };
+/** A stream that was open for so long, in milliseconds, ended by a change of the connection or of that host. */
+const STEADY_MS = 30_000;
 
-/** The copy that was kept of a remote. */
-export type KeptCopy = { answer: FeedAnswer; last_ok_at: number; build: string | null };
+const liveSchema = z.object({ feed: z.string(), since: z.string().optional(), tag: z.string().nullish() });
+const versionSchema = z.object({ host: z.string(), git_short_sha: z.string() });
 
 export type RemoteFeedOptions = {
   remote: FollowedRemote;
@@ -42,7 +50,10 @@ export type RemoteFeedOptions = {
   random(): number;
 };
 
-/** Follows the feed of one remote and keeps its last good copy. One question is under way at a time. */
+/**
+ * Follows the feed of one remote and keeps its last good copy: by the stream of that host as long as one is held, else by
+ * asking it now and then. One question is under way at a time.
+ */
 export class RemoteFeed {
   readonly #in: RemoteFeedOptions;
   readonly #stopped = new AbortController();
@@ -58,6 +69,15 @@ export class RemoteFeed {
   #known = false;
   #asking = false;
   #again = false;
+  /** `opened_at` is when its first message came; null before that. */
+  #stream: { held: LiveStream; opened_at: number | null } | null = null;
+  /** Streams in a row that were soon over, and when the next one may be tried. */
+  #short_streams = 0;
+  #next_stream_at = 0;
+  /** The last tag that the stream told. */
+  #told: string | null = null;
+  /** Until when the bytes that came keep it from being asked. */
+  #not_before = 0;
   #state: Origin['state'] = 'no_answer';
   #callOff: () => void = () => undefined;
 
@@ -75,11 +95,12 @@ export class RemoteFeed {
   }
 
   /** Begins with the copy that was kept, if any, and asks at once. */
-  begin(kept: KeptCopy | null): void {
+  begin(kept: KeptFeed | null): void {
+    if (this.#stopped.signal.aborted) return;
     if (kept !== null) {
       this.#copy = new RemoteCopy(kept.answer, this.#in.next());
-      this.#last_ok_at = kept.last_ok_at;
-      this.#build = kept.build;
+      // The clock may have been set back since.
+      this.#last_ok_at = Math.min(kept.last_ok_at, this.#in.clock.now());
       this.#state = this.#judge();
       this.#in.changed();
     }
@@ -92,6 +113,7 @@ export class RemoteFeed {
     this.#remote = remote;
     if (!moved) return;
     this.#known = false;
+    this.#endStream();
     void this.#ask();
   }
 
@@ -132,6 +154,7 @@ export class RemoteFeed {
   stop(): void {
     this.#stopped.abort();
     this.#callOff();
+    this.#endStream();
   }
 
   #judge(): Origin['state'] {
@@ -159,16 +182,94 @@ export class RemoteFeed {
     } finally {
       this.#asking = false;
     }
-    if (!this.#stopped.signal.aborted) this.#askAfter(this.#wait(meter.bytes));
+    if (this.#stopped.signal.aborted) return;
+    const least = Math.max(LEAST_GAP_MS, meter.bytes / BYTES_PER_MS);
+    this.#not_before = this.#in.clock.now() + least;
+    this.#askAfter(Math.max(least, this.#wait()));
   }
 
   /** Milliseconds until the next question. What a host sends costs it time, so that no answers take those of the others. */
-  #wait(received: number): number {
-    const least = Math.max(LEAST_GAP_MS, received / BYTES_PER_MS);
-    if (this.#again) return least;
+  #wait(): number {
     const random = this.#in.random();
-    if (this.#recovery.phase !== 'well') return Math.max(least, waitAfterFailure(this.#recovery, random));
-    return Math.max(least, this.#remote.timing.poll_interval_ms * (0.9 + random / 5));
+    if (this.#recovery.phase !== 'well') return waitAfterFailure(this.#recovery, random);
+    if (this.#again && (this.#told === null || this.#told !== this.#copy?.tag)) return 0;
+    const intervals = this.#stream?.opened_at == null ? 1 : LIVE_INTERVALS;
+    return this.#remote.timing.poll_interval_ms * intervals * (0.9 + random / 5);
+  }
+
+  /** Asks as soon as may be. */
+  #askSoon(): void {
+    if (this.#asking) this.#again = true;
+    else this.#askAfter(Math.max(0, this.#not_before - this.#in.clock.now()));
+  }
+
+  /** Where this host cannot hold a stream it goes on being asked. */
+  #openStream(): void {
+    const { clock, transport } = this.#in;
+    const { name, address, timing } = this.#remote;
+    if (this.#stream !== null || address === null || clock.now() < this.#next_stream_at) return;
+    const to = { name, address };
+    const question = { to, timeout_ms: timing.request_timeout_ms, ping_ms: timing.poll_interval_ms };
+    const held = transport.open(question, {
+      message: (value) => {
+        if (this.#stream?.held === held) this.#hear(to, value);
+      },
+      alive: () => {
+        if (this.#stream?.held === held) this.#alive();
+      },
+      closed: () => {
+        if (this.#stream?.held === held) this.#streamEnded();
+      },
+    });
+    this.#stream = { held, opened_at: null };
+  }
+
+  #endStream(): void {
+    this.#stream?.held.close();
+    this.#stream = null;
+    this.#told = null;
+  }
+
+  /** Whether that host is still there is asked at once. */
+  #streamEnded(): void {
+    const now = this.#in.clock.now();
+    const opened_at = this.#stream?.opened_at ?? null;
+    const was_steady = opened_at !== null && now - opened_at >= STEADY_MS;
+    this.#short_streams = was_steady ? 0 : this.#short_streams + 1;
+    this.#next_stream_at = now + backoffDelay(NEXT_STREAM, this.#short_streams);
+    this.#endStream();
+    if (opened_at !== null) this.#askSoon();
+  }
+
+  #hear(to: Place, value: unknown): void {
+    const message = liveSchema.safeParse(value).data;
+    if (message?.feed !== 'fibers' || this.#stream === null) return;
+    this.#stream.opened_at ??= this.#in.clock.now();
+    this.#alive();
+    this.#told = message.tag ?? null;
+    const tag = this.#copy?.tag ?? null;
+    // The answer that is under way may be of before this change.
+    const follows = message.since !== undefined && message.since === tag && !this.#asking;
+    if (follows && this.#follow(to, value)) return;
+    if (message.tag === undefined || message.tag !== tag) this.#askSoon();
+  }
+
+  /** Takes what changed after the copy; false where it is none of that. */
+  #follow(to: Place, value: unknown): boolean {
+    try {
+      const answer = readFeedAnswer(value);
+      if (answer.host !== to.name || answer.removed === null) return false;
+      if (this.#copy?.apply(answer, this.#in.next())) this.#in.changed();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #alive(): void {
+    if (this.#recovery.phase !== 'well') return;
+    this.#last_ok_at = this.#in.clock.now();
+    this.look();
   }
 
   #askAfter(ms: number): void {
@@ -238,12 +339,14 @@ export class RemoteFeed {
     this.#last_ok_at = this.#in.clock.now();
     this.#state = this.#judge();
     if (this.#seen() !== was) this.#in.changed();
+    this.#openStream();
   }
 
   #failed(error: unknown): void {
     const was = this.#seen();
     this.#recovery = afterFailure(this.#recovery);
     this.#known = false;
+    this.#endStream();
     this.#error = { code: isCoded(error) ? error.code : 'internal', message: messageOf(error) };
     this.#state = this.#judge();
     if (this.#seen() !== was) this.#in.changed();

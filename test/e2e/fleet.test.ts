@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FibersComposite } from '../../src/contract/http/fibers.ts';
 import type { State } from '../../src/contract/http/state.ts';
@@ -18,11 +20,16 @@ const rowsOf = (origin: FibersComposite['origins'][string] | undefined) => {
 };
 const standing = async () =>
   (await hub.http.get<State>('/state')).body.fleet?.remotes.find(({ name }) => name === 'host-b');
-const follow = (url: string) =>
+const follow = (url: string, poll_interval_ms = 500, others: object[] = []) =>
   hub.home.write('config/remotes.json', {
-    defaults: { poll_interval_ms: 500 },
-    remotes: [{ name: 'host-b', url }],
+    defaults: { poll_interval_ms },
+    remotes: [{ name: 'host-b', url }, ...others],
   });
+/** Renames the fiber of the other host, and resolves when the hub shows it. */
+async function renamed(name: string): Promise<void> {
+  await other.http.post('/fiber-edit', { fiber_id: 'far-away', name });
+  await until(`the name ${name}`, async () => rowsOf(await remote())[0]?.name === name, 30_000);
+}
 
 beforeAll(async () => {
   [hub, other] = await Promise.all([
@@ -63,12 +70,78 @@ describe('a board of two hosts', () => {
     const before = await composite();
     const headers = { 'If-None-Match': `W/"${before.tag}"` };
     expect((await hub.http.get('/fibers/composite', headers)).status).toBe(304);
-    await other.http.post('/fiber-edit', { fiber_id: 'far-away', name: 'Renamed' });
-    await until('the new name', async () => rowsOf(await remote())[0]?.name === 'Renamed');
+    await renamed('Renamed');
     expect((await hub.http.get('/fibers/composite', headers)).status).toBe(200);
     const after = await composite(before.tag!);
     expect(after.origins['host-b']!.read).toMatchObject({ rows: [{ name: 'Renamed' }], removed: [] });
     expect(after.origins['host-a']!.read).toMatchObject({ rows: [], removed: [] });
+  });
+
+  it('[RPL-2] shows a change of another host as it happens, and tells boards of it', async () => {
+    follow(`http://${other.address}`, 600_000);
+    const messages: unknown[] = [];
+    const board = new WebSocket(`ws://${hub.address}/api/v1/live`);
+    board.onmessage = ({ data }) => messages.push(JSON.parse(String(data)));
+    await until('the first message', () => messages.length > 0);
+    for (const name of ['One', 'Two', 'Three']) await renamed(name);
+    await until('the hint', () => messages.some((one) => (one as { feed: string }).feed === 'remotes'));
+    board.close();
+  });
+
+  it('[RTE-7] is not kept from it by other hosts that hang, send without end, or send what is no feed', async () => {
+    const hostile = createServer((request, response) => {
+      const kind = request.url?.split('/')[1];
+      if (kind === 'silent') return;
+      response.setHeader('content-type', 'application/json');
+      if (request.url?.endsWith('/version') && kind !== 'stranger') {
+        response.end(JSON.stringify({ host: kind, git_short_sha: 'evil' }));
+      } else if (kind === 'endless') {
+        const more = () => {
+          while (!response.destroyed && response.write(' '.repeat(65_536)));
+        };
+        response.on('drain', more);
+        more();
+      } else if (kind === 'slow') {
+        const timer = setInterval(() => response.write(' '), 1_000);
+        response.on('close', () => clearInterval(timer));
+      } else if (kind === 'redirect') response.writeHead(302, { location: `http://${other.address}/` }).end();
+      else if (kind === 'broken') response.end('{"host":"broken","state":"fresh","fibers":[{"id":7}]}');
+      else response.end(JSON.stringify({ host: 'somebody', git_short_sha: 'evil' }));
+    });
+    await new Promise<void>((done) => hostile.listen(0, '127.0.0.1', done));
+    const { port } = hostile.address() as AddressInfo;
+    const kinds = ['silent', 'endless', 'slow', 'redirect', 'broken', 'stranger'];
+    follow(
+      `http://${other.address}`,
+      600_000,
+      kinds.map((name) => ({ name, url: `http://127.0.0.1:${port}/${name}`, poll_interval_ms: 200 })),
+    );
+    const faults = await until(
+      'a word on each of them',
+      async () => {
+        const { origins } = await composite();
+        const errors = kinds.map((name) => origins[name]?.error?.code);
+        return errors.includes(undefined) ? null : errors;
+      },
+      60_000,
+    );
+    expect(faults).toEqual([...Array(5).fill('remote_unreachable'), 'misdirected']);
+    for (const name of ['Four', 'Five', 'Six']) await renamed(name);
+    expect(await remote()).toMatchObject({ state: 'fresh', error: null });
+    follow(`http://${other.address}`);
+    hostile.closeAllConnections();
+    await new Promise((done) => hostile.close(done));
+  });
+
+  it('[ERR-16] [WPL-26] refuses to reset a remote that answers, or that there is none of', async () => {
+    expect(await hub.http.post('/remotes/host-b/reset', {})).toMatchObject({
+      status: 409,
+      body: { error: 'breaker_not_tripped', origin: 'host-b' },
+    });
+    expect(await hub.http.post('/remotes/host-z/reset', {})).toMatchObject({
+      status: 404,
+      body: { error: 'unknown_host' },
+    });
   });
 
   it('[RTE-7] keeps the rows of a host that died, and says how old they are within 15 s', async () => {
@@ -84,6 +157,26 @@ describe('a board of two hosts', () => {
     expect(stale.last_ok_at).toBeLessThanOrEqual(from);
     expect(rowsOf(stale)).toEqual(rowsOf(before));
     await until('the breaker', async () => (await standing())?.breaker === 'tripped');
+  });
+
+  it('[BRK-1] [WPL-26] runs one cascade for it at a reset', async () => {
+    expect(await hub.http.post('/remotes/host-b/reset', {})).toMatchObject({
+      status: 200,
+      body: { name: 'host-b', reset: true },
+    });
+    await until('the end of the cascade', async () => (await standing())?.breaker === 'tripped');
+  });
+
+  it('[RTE-7] still shows its rows with their age after a restart of this host', async () => {
+    const before = await remote();
+    await hub.restart();
+    await hub.rowWhen('at-home', 'listed', () => true);
+    const after = await until('its rows', async () => {
+      const now = await remote();
+      return now?.state === 'stale' ? now : null;
+    });
+    expect(rowsOf(after)).toEqual(rowsOf(before));
+    expect(after.last_ok_at).toBeLessThanOrEqual(before!.last_ok_at! + 1);
   });
 
   it('[RTE-7] has it fresh again without a person once it is back', async () => {

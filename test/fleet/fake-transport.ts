@@ -1,5 +1,6 @@
 import { CodedError } from '../../src/base/errors.ts';
 import type { FeedTransport, Question } from '../../src/fleet/feed-transport.ts';
+import type { LiveStream, StreamEvents } from '../../src/fleet/live-stream.ts';
 import type { HttpBytes } from '../../src/platform/http-client.ts';
 
 type Told = { status?: number; body?: unknown; etag?: string };
@@ -14,6 +15,18 @@ export type FakeHost = {
 export class FakeTransport implements FeedTransport {
   readonly hosts = new Map<string, FakeHost>();
   readonly asked: Question[] = [];
+  /** The streams so far, and whether each was closed from here; none tells anything by itself. */
+  readonly streams: { on: StreamEvents; is_closed: boolean }[] = [];
+
+  open(_question: unknown, on: StreamEvents): LiveStream {
+    const stream = { on, is_closed: false };
+    this.streams.push(stream);
+    return {
+      close: () => {
+        stream.is_closed = true;
+      },
+    };
+  }
 
   async get(question: Question): Promise<HttpBytes> {
     this.asked.push(question);

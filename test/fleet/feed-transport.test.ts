@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { HttpTransport } from '../../src/fleet/feed-transport.ts';
 import { until } from '../kit/until.ts';
 
@@ -10,7 +11,7 @@ let transport: HttpTransport;
 let url: string;
 beforeEach(async () => {
   open = [];
-  transport = new HttpTransport('host-a');
+  transport = new HttpTransport({ host: 'host-a', clock: systemClock });
   server = createServer((request, response) => {
     if (request.url === '/api/v1/now') response.end(request.headers['if-none-match'] ?? 'none');
     else open.push(response);

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
+import { createLogger } from '../../src/base/logger.ts';
+import { CopyFiles } from '../../src/fleet/copy-files.ts';
 import { FleetFeeds } from '../../src/fleet/fleet-feeds.ts';
+import { KeptFeeds } from '../../src/fleet/kept-feeds.ts';
 import type { FollowedRemote } from '../../src/fleet/remote-address.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { type FakeHost, FakeTransport } from './fake-transport.ts';
 import { toldDelta, toldRow, toldWhole } from './told-feeds.ts';
 
@@ -14,21 +18,32 @@ const remoteOf = (name: string, url: string | null = `http://${name}`): Followed
 let clock: FakeClock;
 let transport: FakeTransport;
 let feeds: FleetFeeds;
+let kept: KeptFeeds;
+let scratch: ScratchFolder;
+let log: string[];
 let told: (string | null)[];
 let lookUp: (name: string) => FollowedRemote | null;
 beforeEach(() => {
   clock = new FakeClock();
   transport = new FakeTransport();
   told = [];
+  log = [];
+  scratch = scratchFolder();
+  const destination = { write: (text: string) => log.push(text) };
+  const logger = createLogger({ component: 'fleet', level: 'warn', destination });
+  kept = new KeptFeeds({ files: new CopyFiles({ folder: scratch.path, logger }), logger });
   lookUp = remoteOf;
   feeds = new FleetFeeds({
-    ...{ host: 'host-a', nonce: 'n', transport, clock },
+    ...{ host: 'host-a', nonce: 'n', transport, clock, kept },
     lookUp: (name) => lookUp(name),
     tell: (tag) => told.push(tag),
     random: () => 0.5,
   });
 });
-afterEach(() => feeds.stop());
+afterEach(() => {
+  feeds.stop();
+  scratch.remove();
+});
 
 /** A host with these rows, whose tag counts what was set. */
 function hostOf(host: string, rows: Record<string, unknown>[]) {
@@ -323,5 +338,200 @@ describe('the breaker of a remote', () => {
       );
       expect(() => feeds.reset('host-x', dry_run)).toThrow(expect.objectContaining({ code: 'unknown_host' }));
     }
+  });
+});
+
+describe('the stream of a remote', () => {
+  const stream = () => transport.streams.at(-1)!;
+  const live = (value: object) => stream().on.message({ feed: 'fibers', ...value });
+  const feedQuestions = () => transport.asked.filter(({ path }) => path.startsWith('/fibers')).length;
+  let b: ReturnType<typeof hostOf>;
+  beforeEach(async () => {
+    b = hostOf('host-b', [toldRow('x')]);
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    live({ tag: 'host-b-1' });
+  });
+
+  it('[RPL-2] brings its changes at once, and it is asked only now and then', async () => {
+    await pass(5_000);
+    const asked = feedQuestions();
+    live({ since: 'host-b-1', ...toldDelta('host-b', 'host-b-2', [toldRow('y')]) });
+    expect(originOf('host-b').read).toMatchObject({ tag: 'host-b-2', fibers: [{ id: 'x' }, { id: 'y' }] });
+    await pass(5_000);
+    expect(feedQuestions()).toBe(asked);
+    stream().on.alive();
+    await pass(7_000);
+    expect(feedQuestions()).toBe(asked + 1);
+  });
+
+  it.each([
+    ['that does not follow the copy', { since: 'host-b-7', ...toldDelta('host-b', 'host-b-8', []) }],
+    ['without what changed', { tag: 'host-b-8' }],
+    ['that some were left out', { whole: true }],
+    ['whose rows are none', { since: 'host-b-1', ...toldDelta('host-b', 'host-b-8', [{}]) }],
+    ['of another host', { since: 'host-b-1', ...toldDelta('host-x', 'host-b-8', []) }],
+    ['that its feed is cold', { tag: null }],
+  ])('[RPL-2] has it asked at once by a message %s', async (_, message) => {
+    await pass(1_500);
+    const asked = feedQuestions();
+    b.set([toldRow('z')]);
+    live(message);
+    await pass(100);
+    expect(feedQuestions()).toBe(asked + 1);
+    expect(originOf('host-b').read).toMatchObject({ fibers: [{ id: 'z' }] });
+  });
+
+  it('tells nothing by a message about something else, or by one that is none', async () => {
+    await pass(1_500);
+    const asked = feedQuestions();
+    for (const message of [{ feed: 'events', seq: 1 }, { feed: 'remotes', tag: 'n' }, 7, null])
+      stream().on.message(message);
+    live({ tag: 'host-b-1' });
+    await pass(500);
+    expect(feedQuestions()).toBe(asked);
+  });
+
+  it('does not set back what it told by an answer of before', async () => {
+    const answer = transport.get.bind(transport);
+    let release = () => {};
+    transport.get = async (question) => {
+      const told = await answer(question);
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return told;
+    };
+    live({ tag: 'host-b-0' });
+    await pass(100);
+    b.set([toldRow('x', { name: 'new' })]);
+    live({ since: 'host-b-1', ...toldDelta('host-b', 'host-b-2', [toldRow('x', { name: 'new' })]) });
+    transport.get = answer;
+    release();
+    await pass(200);
+    expect(originOf('host-b').read).toMatchObject({ tag: 'host-b-2', fibers: [{ name: 'new' }] });
+  });
+
+  it('costs a bounded number of questions, whatever it tells', async () => {
+    await pass(1_000);
+    const asked = feedQuestions();
+    for (let at = 0; at < 100; at += 1) {
+      live({ tag: `host-b-${at + 50}` });
+      await pass(10);
+    }
+    expect(feedQuestions() - asked).toBeLessThanOrEqual(21);
+  });
+
+  it('[RTE-7] is asked at once when it ends, and stale where there is no answer', async () => {
+    await pass(2_000);
+    b.gone();
+    stream().on.closed('it was cut');
+    await pass(1_000);
+    expect(originOf('host-b')).toMatchObject({ state: 'stale', error: { code: 'remote_unreachable' } });
+    b.back();
+    await pass(10_000);
+    expect(originOf('host-b').state).toBe('fresh');
+    expect(transport.streams).toHaveLength(2);
+  });
+
+  it('is opened anew at once after a steady one, and later each time after those that were soon over', async () => {
+    for (let at = 0; at < 40; at += 1) {
+      await pass(1_000);
+      stream().on.alive();
+    }
+    stream().on.closed('that host was restarted');
+    await pass(200);
+    expect(transport.streams).toHaveLength(2);
+    for (let at = 0; at < 60; at += 1) {
+      if (!stream().is_closed) stream().on.closed('it answers 404');
+      await pass(1_000);
+    }
+    expect(transport.streams.length).toBeLessThanOrEqual(6);
+    expect(originOf('host-b').state).toBe('fresh');
+  });
+
+  it('is closed with a remote that is removed or has moved', async () => {
+    hostOf('host-c', []);
+    feeds.follow([{ ...remoteOf('host-b'), address: { url: 'http://host-c' } }]);
+    expect(stream().is_closed).toBe(true);
+    feeds.follow([]);
+    for (const { is_closed } of transport.streams) expect(is_closed).toBe(true);
+  });
+});
+
+describe('the last good copies on disk', () => {
+  const again = () =>
+    new FleetFeeds({
+      ...{ host: 'host-a', nonce: 'm', transport, clock, kept, lookUp, random: () => 0.5 },
+      tell: () => {},
+    });
+
+  it('[RTE-7] are shown at once after a restart, with their age, and followed by the tag that they have', async () => {
+    const b = hostOf('host-b', [toldRow('x')]);
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c')]);
+    await pass(1_500);
+    const { last_ok_at } = originOf('host-b');
+    feeds.stop();
+    b.gone();
+    clock.advance(60_000);
+    const before = transport.asked.length;
+    feeds = again();
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c')]);
+    await pass(100);
+    expect(originOf('host-b')).toMatchObject({
+      ...{ state: 'stale', read: toldWhole('host-b', 'host-b-1', [toldRow('x')]) },
+      last_ok_at,
+    });
+    b.back();
+    await pass(3_000);
+    expect(originOf('host-b')).toMatchObject({ state: 'fresh', error: null });
+    const paths = transport.asked.slice(before).map(({ path }) => path);
+    expect(paths).toContain('/fibers?since=host-b-1');
+    expect(paths).not.toContain('/fibers?since=');
+    expect(log).toEqual([]);
+  });
+
+  it('are written at most once in ten seconds, and at the end', async () => {
+    const b = hostOf('host-b', []);
+    let writes = 0;
+    const write = kept.write.bind(kept);
+    kept.write = (...args) => {
+      writes += 1;
+      write(...args);
+    };
+    feeds.follow([remoteOf('host-b')]);
+    for (let at = 0; at < 30; at += 1) {
+      b.set([toldRow(`r${at}`)]);
+      await pass(1_000);
+    }
+    expect(writes).toBeLessThanOrEqual(4);
+    b.set([toldRow('last')]);
+    await pass(1_100);
+    feeds.stop();
+    expect(kept.read('host-b')?.answer.rows.map(({ id }) => id)).toEqual(['last']);
+  });
+
+  it('are asked for anew where they are damaged, with a warning', async () => {
+    const { rows } = { rows: [toldRow('x')] };
+    hostOf('host-b', rows);
+    const bytes = Buffer.from(JSON.stringify(toldWhole('host-x', 't', rows)));
+    for (const broken of [Buffer.from('{"fibers":['), bytes]) {
+      kept.write('host-b', broken, clock.now());
+      expect(kept.read('host-b')).toBeNull();
+    }
+    expect(log).toHaveLength(2);
+    expect(log[0]).toContain('damaged');
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    expect(originOf('host-b').state).toBe('fresh');
+  });
+
+  it('go with their remotes', async () => {
+    hostOf('host-b', []);
+    hostOf('host-c', []);
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c')]);
+    await pass(1_500);
+    feeds.follow([remoteOf('host-c')]);
+    expect([kept.read('host-b'), kept.read('host-c')?.answer.host]).toEqual([null, 'host-c']);
   });
 });

@@ -1,0 +1,126 @@
+import { connect } from 'node:net';
+import { WebSocket } from 'ws';
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { ServerAddress } from '../platform/http-client.ts';
+import { serverAt } from '../platform/own-socket.ts';
+import type { Place } from './read-remote.ts';
+
+/** Of one message; a daemon tells of more than half a MiB of changes by their tag alone. */
+const MOST_MESSAGE_BYTES = 2 * 1024 * 1024;
+/** What one host may tell in a second, so that it takes no time from others. */
+const MOST_BYTES_A_SECOND = 8 * 1024 * 1024;
+const MOST_MESSAGES_A_SECOND = 500;
+const SECOND = 1_000;
+
+export type StreamEvents = {
+  /** A message, as parsed JSON. */
+  message(value: unknown): void;
+  /** That host has answered a ping. */
+  alive(): void;
+  /** Called once, also where it never opened; not after `close`. */
+  closed(why: string): void;
+};
+
+export type LiveStream = { close(): void };
+
+export type StreamQuestion = {
+  to: Place;
+  /** Until it is open, and until a ping is answered. */
+  timeout_ms: number;
+  /** Between two pings. */
+  ping_ms: number;
+};
+
+/** Holds `GET /live` of another host. */
+export function openLiveStream(
+  { to, timeout_ms, ping_ms }: StreamQuestion,
+  on: StreamEvents,
+  clock: Clock,
+): LiveStream {
+  let socket: WebSocket | null = null;
+  let is_over = false;
+  let stopTimers = () => {};
+  const end = () => {
+    is_over = true;
+    stopTimers();
+    socket?.terminate();
+  };
+  const fail = (why: string) => {
+    if (is_over) return;
+    end();
+    on.closed(why);
+  };
+  const flow = flowMeter(clock);
+  const open = (server: ServerAddress) => {
+    if (is_over) return;
+    const opened = webSocketTo(server, timeout_ms);
+    socket = opened;
+    opened.on('error', ({ message }) => fail(message));
+    opened.on('close', (code) => fail(`it closed the connection with code ${code}`));
+    opened.on('unexpected-response', (_, { statusCode }) => fail(`it answers ${statusCode}`));
+    opened.on('open', () => {
+      let cancelWait: (() => void) | null = null;
+      const stopPings = clock.every(ping_ms, () => {
+        opened.ping();
+        cancelWait ??= clock.after(timeout_ms, () => fail('it answers no ping'));
+      });
+      stopTimers = () => {
+        stopPings();
+        cancelWait?.();
+      };
+      opened.on('pong', () => {
+        cancelWait?.();
+        cancelWait = null;
+        if (!is_over) on.alive();
+      });
+    });
+    opened.on('message', (data, is_binary) => {
+      if (is_over) return;
+      const text = String(data);
+      if (is_binary || !flow(text.length)) return fail('it tells more than can be taken');
+      let value: unknown;
+      try {
+        value = JSON.parse(text);
+      } catch {
+        return fail('it sent a message that is not JSON');
+      }
+      on.message(value);
+    });
+  };
+  serverAt(to.address).then(open, (error: unknown) => fail(messageOf(error)));
+  return { close: end };
+}
+
+/** False once more came within a second than may. */
+function flowMeter(clock: Clock): (bytes: number) => boolean {
+  let from = clock.now();
+  let messages = 0;
+  let bytes = 0;
+  return (length) => {
+    const now = clock.now();
+    if (now - from >= SECOND || now < from) [from, messages, bytes] = [now, 0, 0];
+    messages += 1;
+    bytes += length;
+    return messages <= MOST_MESSAGES_A_SECOND && bytes <= MOST_BYTES_A_SECOND;
+  };
+}
+
+function webSocketTo(server: ServerAddress, timeout_ms: number): WebSocket {
+  const options = {
+    perMessageDeflate: false,
+    maxPayload: MOST_MESSAGE_BYTES,
+    handshakeTimeout: timeout_ms,
+  } as const;
+  if ('url' in server) {
+    const base = server.url.replace(/^http/, 'ws').replace(/\/$/, '');
+    return new WebSocket(`${base}/api/v1/live`, options);
+  }
+  return new WebSocket('ws://localhost/api/v1/live', {
+    ...options,
+    headers: { Host: 'localhost' },
+    // In an address, the library would end the path at its first colon.
+    createConnection: () =>
+      'socketPath' in server ? connect(server.socketPath) : connect(server.port, server.host),
+  });
+}
