@@ -584,7 +584,14 @@ export const LIMITS = [
         'CLI',
       ],
       ['routes/attach.ts', 'REQUEST_LIMIT', 'A body for attaching', 'bytes', '`body_too_large`', 'API'],
-      ['routes/fleet.ts', 'REQUEST_LIMIT', 'A body with a remote', 'bytes', '`body_too_large`', 'API'],
+      [
+        'routes/fleet.ts',
+        'REQUEST_LIMIT',
+        'A body about remotes and tunnels',
+        'bytes',
+        '`body_too_large`',
+        'API',
+      ],
       ['routes/brake.ts', 'REQUEST_LIMIT', 'A body for the brake', 'bytes', '`body_too_large`', 'API'],
       [
         'routes/capture.ts',
@@ -1296,6 +1303,14 @@ export const LIMITS = [
         'Asking an external CLI for its version',
         'milliseconds',
         'Reported as unknown',
+        '',
+      ],
+      [
+        'platform/service-manager.ts',
+        'MOST_OUTPUT_BYTES',
+        'An answer of the service manager',
+        'bytes',
+        '`service_manager_failed`',
         '',
       ],
       [

@@ -90,6 +90,16 @@ export const VERBS: VerbTable = {
         rm: async () => (await import('./verbs/remotes.ts')).rm,
       },
     },
+    tunnels: {
+      summary: 'Keep the SSH tunnels to other hosts up',
+      implied: 'list',
+      verbs: {
+        list: async () => (await import('./verbs/tunnels.ts')).list,
+        install: async () => (await import('./verbs/tunnels.ts')).install,
+        remove: async () => (await import('./verbs/tunnels.ts')).remove,
+        run: async () => (await import('./verbs/tunnels.ts')).run,
+      },
+    },
     completion: async () => (await import('./verbs/completion.ts')).completionOf(VERBS),
     'resolve-dir': async () => (await import('./verbs/resolve-dir.ts')).verb,
     setup: async () => (await import('./verbs/setup.ts')).verb,

@@ -39,7 +39,7 @@ export function readRemotes(settings: Settings): RemotesFile {
 }
 
 /** What of an entry says how its host is reached, and is stated as a whole. */
-const STATED = new Set(['name', 'display', 'ssh', 'socket', 'url', 'port', 'remote_port']);
+const STATED = new Set(['name', 'display', 'ssh', 'socket', 'url', 'port', 'remote_port', 'remote_socket']);
 
 /** An entry in the place of another one, of which it keeps what it does not state, such as `auth` (AUT-4). */
 function replaced(before: Remote | undefined, remote: Remote): Remote {

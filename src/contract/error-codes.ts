@@ -112,6 +112,9 @@ export const ERROR_STATUS = {
   app_server_unavailable: 503,
   /** This host has no folder picker (ERR-22). */
   folder_picker_unavailable: 501,
+  /** Nothing keeps programs of this user running here. */
+  no_service_manager: 501,
+  service_manager_failed: 502,
   /** The request is for another host, and what it asks for is not passed on. */
   not_forwarded: 501,
   /** Daemons pass the request on in a circle, or over too many hosts. */

@@ -68,7 +68,15 @@ export const remoteSchema = z.looseObject({
   remote_port: port.optional(),
   auth: z.string().optional(),
   checkout: z.string().optional(),
-  tunnel: z.looseObject({ manager: z.string().optional(), multiplex: z.boolean().optional() }).optional(),
+  /** Unix socket on that machine where its daemon listens; goes before `remote_port`. */
+  remote_socket: socketPathSchema.optional(),
+  /** False: this machine keeps no tunnel to it. */
+  tunnel: z
+    .union([
+      z.literal(false),
+      z.looseObject({ manager: z.string().optional(), multiplex: z.boolean().optional() }),
+    ])
+    .optional(),
   poll_interval_ms: milliseconds.optional(),
   request_timeout_ms: milliseconds.optional(),
 });

@@ -22,6 +22,7 @@ import { messageTarget } from './requests/message-target.ts';
 import { terminals } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
 import { dismissCapture, dismissIncident, resumeIncident } from './requests/resume-incident.ts';
+import { createTunnelCalls } from './requests/tunnel-calls.ts';
 import { workerScreen } from './requests/worker-screen.ts';
 import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
@@ -49,6 +50,7 @@ export type PollerParts = {
 /** What the main thread may ask of the poller. */
 export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls> {
   const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings, operator } = parts;
+  const tunnels = createTunnelCalls({ settings, surroundings });
   const lifecycle = new LifecycleCalls({
     world,
     memory,
@@ -170,6 +172,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     config_read: ({ id }) => operator.read(id),
     config_write: (request) => operator.write(request),
     write_remote: (request) => operator.writeRemote(request),
+    write_tunnels: (request) => tunnels.install(request),
     fiber_stores: () => operator.lists(),
     write_stores: (request) => operator.writeStores(request),
     write_projects: (request) => operator.writeProjects(request),

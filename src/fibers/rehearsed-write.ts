@@ -42,6 +42,18 @@ export function rehearsedFile(
   return rehearsal(would, { documents: [{ path, diff }] });
 }
 
+/** Planned writes of other files in one step; null means that the file does not exist. */
+export function rehearsedFiles(
+  would: string,
+  files: readonly { path: string; before: string | null; after: string | null }[],
+): Rehearsal {
+  const documents = files.map(({ path, before, after }) => ({
+    path,
+    diff: unifiedDiff(basename(path), before, after),
+  }));
+  return rehearsal(would, { documents: documents.filter(({ diff }) => diff !== '') });
+}
+
 /** True when the diff writes this ULID into the frontmatter. */
 function adds(diff: string, uid: string): boolean {
   return diff.split('\n').some((line) => line.startsWith('+id:') && line.includes(uid));

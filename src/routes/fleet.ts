@@ -1,5 +1,12 @@
 import { conflictSchema } from '../contract/http/errors.ts';
-import { fleetSchema, remoteWrittenSchema, writeRemoteSchema } from '../contract/http/fleet.ts';
+import {
+  fleetSchema,
+  installTunnelsSchema,
+  remoteWrittenSchema,
+  tunnelsInstalledSchema,
+  tunnelsRehearsalSchema,
+  writeRemoteSchema,
+} from '../contract/http/fleet.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
@@ -8,7 +15,7 @@ import type { RouteContext } from './context.ts';
 
 const REQUEST_LIMIT = 64 * 1024;
 
-/** Which other hosts there are (RPL-9), and how this one reaches them (WPL-18). */
+/** Which other hosts there are (RPL-9), and how this one reaches them (WPL-18, WPL-19). */
 export function fleetRows(
   { poller, fleet }: Pick<Callers, 'poller' | 'fleet'>,
   { host }: Pick<RouteContext, 'host'>,
@@ -43,6 +50,21 @@ export function fleetRows(
       replies: { 200: remoteWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
       async handler({ body }) {
         return { status: 200, json: await poller.call('write_remote', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/tunnels',
+      summary: 'Installs and starts what keeps the SSH tunnels of a host up',
+      example: { body: { names: ['host-b'], dry_run: true } },
+      page: 'other-hosts.md',
+      routing: 'host',
+      state: 'ready',
+      body: installTunnelsSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: tunnelsRehearsalSchema.or(tunnelsInstalledSchema) },
+      async handler({ body }) {
+        return { status: 200, json: await poller.call('write_tunnels', body) };
       },
     }),
   ];

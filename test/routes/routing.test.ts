@@ -29,6 +29,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['WPL-16', 'POST /api/v1/config/:id', 'host'],
   ['WPL-17', 'POST /api/v1/agents/effort', 'host'],
   ['WPL-18', 'POST /api/v1/fleet/remotes', 'host'],
+  ['WPL-19', 'POST /api/v1/tunnels', 'host'],
   ['WPL-20', 'POST /api/v1/choose-folder', 'host'],
   // A terminal is opened where the person is.
   ['WPL-21', 'POST /api/v1/attach', 'local'],

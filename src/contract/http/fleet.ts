@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { remoteNameSchema, remoteSchema } from '../operator-files.ts';
-import { dryRunField } from './rehearsal.ts';
+import { dryRunField, rehearsalSchema } from './rehearsal.ts';
 
 /** `POST /fleet/remotes` (WPL-18): adds or replaces one remote; null removes it. */
 export const writeRemoteSchema = z.object({
@@ -58,3 +58,41 @@ export type FleetRow = z.infer<typeof fleetRowSchema>;
 /** `GET /fleet` (RPL-9). */
 export const fleetSchema = z.object({ host: z.string(), remotes: z.array(fleetRowSchema) });
 export type Fleet = z.infer<typeof fleetSchema>;
+
+/**
+ * What keeps a tunnel up: not installed, installed with another text, or as the service manager says; `left_over` where
+ * its remote is gone.
+ */
+export const tunnelUnitStateSchema = z.enum([
+  'not_installed',
+  'outdated',
+  'active',
+  'restarting',
+  'failed',
+  'inactive',
+  'left_over',
+]);
+export type TunnelUnitState = z.infer<typeof tunnelUnitStateSchema>;
+export const tunnelUnitSchema = z.object({
+  /** The remote that the tunnel leads to. */
+  remote: z.string(),
+  /** The name of the unit. */
+  name: z.string(),
+  path: z.string(),
+  /** The text of the unit as it should be. */
+  content: z.string(),
+  state: tunnelUnitStateSchema,
+});
+export type TunnelUnit = z.infer<typeof tunnelUnitSchema>;
+
+/** `POST /tunnels` (WPL-19): installs the tunnels of these remotes, or of all that want one. */
+export const installTunnelsSchema = z.object({
+  names: z.array(remoteNameSchema).optional(),
+  dry_run: dryRunField,
+  origin: z.string().optional(),
+});
+export const tunnelsInstalledSchema = z.object({ units: z.array(tunnelUnitSchema) });
+export type TunnelsInstalled = z.infer<typeof tunnelsInstalledSchema>;
+/** What an install would do, with the units as they are now. */
+export const tunnelsRehearsalSchema = rehearsalSchema.extend({ units: z.array(tunnelUnitSchema).optional() });
+export type TunnelsRehearsal = z.infer<typeof tunnelsRehearsalSchema>;

@@ -46,7 +46,13 @@ import {
   nestedSchema,
   nestFiberSchema,
 } from '../http/fibers.ts';
-import { remoteWrittenSchema, writeRemoteSchema } from '../http/fleet.ts';
+import {
+  installTunnelsSchema,
+  remoteWrittenSchema,
+  tunnelsInstalledSchema,
+  tunnelsRehearsalSchema,
+  writeRemoteSchema,
+} from '../http/fleet.ts';
 import { incidentReplySchema, incidentRequestSchema } from '../http/incidents.ts';
 import {
   lifecycleAnswerSchema,
@@ -218,6 +224,12 @@ export const pollerCalls = {
   fiber_stores: { input: z.object({}), output: storeOriginSchema, deadline_ms: 10_000 },
   write_stores: write(writeStoresSchema, storesWrittenSchema, 15_000),
   write_remote: write(writeRemoteSchema, remoteWrittenSchema, 15_000),
+  /** Starts what keeps tunnels up, by the service manager. */
+  write_tunnels: {
+    input: installTunnelsSchema,
+    output: tunnelsRehearsalSchema.or(tunnelsInstalledSchema),
+    deadline_ms: 60_000,
+  },
   write_projects: write(writeProjectsSchema, projectsWrittenSchema, 30_000),
   /** Waits for a person; `end_dialog` with the same name closes the dialog. */
   choose_folder: {

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { type NamedRow, processesMarked, signal } from '../kit/processes.ts';
+import { SshServer } from '../kit/ssh-server.ts';
+import { until } from '../kit/until.ts';
+
+let hub: TestDaemon;
+let owner: TestDaemon;
+let server: SshServer;
+/** Where the tunnel begins. */
+let socket: string;
+let running: { child: ChildProcess; said: string } | null = null;
+
+beforeAll(async () => {
+  [hub, owner] = await Promise.all([
+    startTestDaemon({ release: false, settings: { SVC_HOST: 'host-a' } }),
+    startTestDaemon({
+      release: false,
+      settings: { SVC_HOST: 'host-b' },
+      prepare(home) {
+        home.fiber('say-hello', { front: { status: 'open' }, svc: { host: 'host-b' } });
+      },
+    }),
+  ]);
+  await owner.rowWhen('say-hello', 'listed', () => true);
+  server = new SshServer(owner.home);
+  await server.start();
+  socket = hub.home.path('runtime/tunnels/host-b.sock');
+});
+afterEach(async () => {
+  await stopTunnel();
+  server.admit(true);
+  server.trustHostKey();
+});
+afterAll(async () => {
+  await server.stop();
+  await Promise.all([hub.dispose(), owner.dispose()]);
+});
+
+function configure(far: Record<string, unknown>): void {
+  const { alias: ssh, flags: ssh_flags } = server;
+  hub.home.write('config/remotes.json', { remotes: [{ name: 'host-b', ssh, ssh_flags, socket, ...far }] });
+}
+
+/** `svc tunnels run host-b` in a process of its own. */
+function startTunnel(): { child: ChildProcess; said: string } {
+  const { launcher, env } = hub.home;
+  const child = spawn(process.execPath, [launcher, 'tunnels', 'run', 'host-b'], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const tunnel = { child, said: '' };
+  child.stderr.on('data', (text) => {
+    tunnel.said += text;
+  });
+  running = tunnel;
+  return tunnel;
+}
+
+async function stopTunnel(how: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+  if (running === null) return null;
+  const { child } = running;
+  running = null;
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = new Promise((resolve) => child.once('close', resolve));
+    child.kill(how);
+    await gone;
+  }
+  await until('the end of ssh', () => sshOf().length === 0);
+  return child.exitCode;
+}
+
+const sshOf = (): NamedRow[] =>
+  processesMarked(hub.home.root).filter(({ command }) => /^\S*\/ssh .*host-b-login$/.test(command));
+const ask = () => hub.http.get('/fibers/say-hello?origin=host-b');
+const answered = () => until('the answer of host-b', async () => (await ask()).status === 200);
+
+describe('a tunnel', () => {
+  it('[RTE-2] leads from a Unix socket that only this user can open to the socket of the other daemon', async () => {
+    configure({ remote_socket: join(owner.home.data, 'socket/api.sock') });
+    startTunnel();
+    await answered();
+    expect((await ask()).headers['svc-host']).toBe('host-b');
+    const { mode } = statSync(socket);
+    expect(mode & 0o777).toBe(0o600);
+    expect(statSync(join(socket, '..')).mode & 0o777).toBe(0o700);
+    expect(await stopTunnel()).toBe(0);
+  });
+
+  it('[RTE-2] leads to the port of the other daemon, and is up again after its ssh was killed', async () => {
+    configure({ remote_port: Number(owner.address.split(':').at(-1)) });
+    const tunnel = startTunnel();
+    await answered();
+    const [first] = sshOf();
+    signal(first!, 'SIGKILL');
+    await until('another ssh', () => sshOf().some(({ pid }) => pid !== first!.pid));
+    await answered();
+    expect(tunnel.said).toMatch(/the tunnel to host-b ended: .*tried again in 1 s/);
+  });
+
+  it('ends with the process that keeps it up, also where that one is killed', async () => {
+    configure({ remote_port: Number(owner.address.split(':').at(-1)) });
+    startTunnel();
+    await answered();
+    await stopTunnel('SIGKILL');
+    expect(await ask()).toMatchObject({
+      status: 503,
+      body: { error: 'remote_unreachable', origin: 'host-b' },
+    });
+  });
+
+  it('says that the key of this user is refused, with the mend, and is up once it is taken', async () => {
+    configure({ remote_port: Number(owner.address.split(':').at(-1)) });
+    server.admit(false);
+    const tunnel = startTunnel();
+    await until('the refusal', () => tunnel.said.includes('refuses the key of this user'));
+    expect(tunnel.said).toContain('ssh-copy-id host-b-login');
+    server.admit(true);
+    await answered();
+  });
+
+  it('is refused where the host key is another one, with the mend, and where it is not known', async () => {
+    configure({ remote_port: Number(owner.address.split(':').at(-1)) });
+    server.newHostKey();
+    await server.restart();
+    const tunnel = startTunnel();
+    await until('the refusal', () => tunnel.said.includes('its host key is another one than before'));
+    expect(tunnel.said).toMatch(/fingerprint.*ssh-keygen -R/);
+    server.trustHostKey(false);
+    await until('the other refusal', () => tunnel.said.includes('its host key is not known here yet'));
+    expect(tunnel.said).toContain('connect once by hand and compare');
+    expect((await ask()).status).toBe(503);
+    server.trustHostKey();
+    await answered();
+  });
+});
