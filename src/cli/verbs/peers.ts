@@ -6,7 +6,7 @@ import { connectDaemon } from '../daemon-client/client.ts';
 
 /** `svc peers`: the sessions of all hosts that can be written to (RPL-15). */
 export const verb = defineVerb({
-  summary: 'List the sessions of all hosts that can be written to, with their addresses',
+  summary: 'List the sessions of all hosts that can be written to',
   examples: [['svc peers', 'the addresses for svc send']],
   page: 'messages.md',
   json: peersSchema,
