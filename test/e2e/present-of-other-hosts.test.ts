@@ -92,6 +92,34 @@ describe('the other hosts of a daemon', () => {
     expect(stdout).toMatch(/^The sessions of silent are not listed: silent does not answer/m);
   });
 
+  it('[RTE-2] [MSG-1] have their fibers found by the verbs that name one', async () => {
+    const { home } = hub;
+    const why = await until('the fibers of the remote', async () => {
+      const ran = await home.svc('why', 'far-away');
+      return ran.code === 0 ? ran : null;
+    });
+    expect(why.stdout).toMatch(/^far-away runs/);
+    expect(why.stderr).toBe('svc: far-away is on host-b\n');
+    expect((await home.svc('status', 'far-away', '--host', 'host-b')).stdout).toContain('far-away');
+    const log = JSON.parse((await home.svc('log', 'far-away', '--json')).stdout);
+    expect(log).toMatchObject({ host: 'host-b', fiber: { id: 'far-away' } });
+    const sent = JSON.parse((await home.svc('send', 'far-away', 'Hello.', '--json')).stdout);
+    expect(sent.address).toMatch(/^svc:\/\/host-b\/claude\//);
+    expect((await home.svc('kill', 'far-away')).stdout).toMatch(/^Stopped far-away/);
+    await owner.rowWhen('far-away', 'without a worker', ({ runtime }) => runtime === undefined);
+    expect((await home.svc('dispatch', 'far-away', '--force')).stdout).toMatch(
+      /^far-away (?:started|resumed): /,
+    );
+    await owner.running('far-away');
+    const missing = await home.svc('why', 'nowhere-at-all');
+    expect(missing.code).toBe(1);
+    const unknown = await home.svc('kill', 'far-away', '--host', 'host-z');
+    expect(unknown).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no host "host-z" is known here'),
+    });
+  });
+
   it('[RPL-9] [RPL-15] say so at once when they have stopped', async () => {
     await owner.kill9();
     const { remotes } = await fleet();

@@ -87,6 +87,9 @@ export const FIBER = argument('<fiber>', 'canonical id, uid or leaf');
 /** A fiber that the daemon finds. */
 export const SERVED_FIBER = argument('<fiber>', 'canonical id or uid');
 
+/** Where the fiber of `SERVED_FIBER` is. */
+export const ON_HOST = option('--host <id>', 'host that has the fiber; needed only if several have it');
+
 export const STORE = option('--store <dir>', 'store to look in');
 export const PROJECT_DIR = option('--project-dir <dir>', 'folder that the worker runs in');
 export const AGENT = option('--agent <id>', 'agent of the registry', { completes: 'agents' });

@@ -3,11 +3,12 @@ import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { readSettings } from '../../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../contract/http/dispatch.ts';
 import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
-import { choice, DRY_RUN, option, SERVED_FIBER } from '../command-line/options.ts';
+import { choice, DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { watchLine } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
-import { connectDaemon, errorOf } from '../daemon-client/client.ts';
+import { errorOf } from '../daemon-client/client.ts';
+import { connectForFiber } from '../daemon-client/daemon-of-fiber.ts';
 
 /** `svc dispatch <fiber>`: starts a worker now (WPL-1). */
 export const verb = defineVerb({
@@ -19,6 +20,7 @@ export const verb = defineVerb({
     project_dir: option('--project-dir <dir>', 'folder to work in; it is saved in the fiber'),
     ad_hoc: option('--ad-hoc', 'run a standing role outside its schedule'),
     despite_brake: option('--despite-brake', 'start although `svc stop-all` is in force'),
+    host: ON_HOST,
     dry_run: DRY_RUN,
     resume_mode: choice(
       '--resume-mode <mode>',
@@ -36,19 +38,22 @@ export const verb = defineVerb({
   page: 'resume.md',
   json: z.union([dispatchedSchema, refusedSchema]),
   exits: { 1: 'the launch was refused' },
-  async run(context, { fiber, message, project_dir, force, ad_hoc, despite_brake, dry_run, resume_mode }) {
+  async run(context, given) {
+    const { fiber, message, project_dir, force, ad_hoc, despite_brake, dry_run, resume_mode } = given;
+    const { daemon, host } = await connectForFiber(context, fiber, given.host);
     const body: DispatchRequest = {
       fiber_id: fiber,
       force,
       user_message: message,
-      project_dir: project_dir === undefined ? undefined : resolveDirectory(project_dir, context.cwd),
+      // A folder of another host is for that one to find.
+      project_dir:
+        project_dir === undefined || host !== null ? project_dir : resolveDirectory(project_dir, context.cwd),
       ad_hoc,
       despite_brake,
       resume_mode,
       dry_run,
     };
-    const settings = readSettings(context.env);
-    const answer = await (await connectDaemon(settings)).request('POST', '/dispatch', body);
+    const answer = await daemon.request('POST', '/dispatch', body);
     const refused = refusedSchema.safeParse(answer.body);
     if (refused.success) {
       const { message, needs } = refused.data;
@@ -64,7 +69,7 @@ export const verb = defineVerb({
     const text = [
       `${run.fiber_id} ${how}: ${run.agent} in ${run.mux_session ?? run.surface}\n`,
       ...(run.notes ?? []).map((note) => `Note: ${note}\n`),
-      watchLine(settings, run.mux_session),
+      host === null ? watchLine(readSettings(context.env), run.mux_session) : '',
     ];
     return { json: run, text: text.join('') };
   },

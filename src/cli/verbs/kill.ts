@@ -1,17 +1,20 @@
 import { z } from 'zod';
 import { isCoded } from '../../base/errors.ts';
-import { readSettings } from '../../config/settings.ts';
 import { type KillRequest, killedSchema } from '../../contract/http/dispatch.ts';
-import { DRY_RUN, option, SERVED_FIBER } from '../command-line/options.ts';
+import { DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
-import { connectDaemon } from '../daemon-client/client.ts';
+import { connectForFiber } from '../daemon-client/daemon-of-fiber.ts';
 
 /** `svc kill <fiber>`: stops its worker and holds the fiber (WPL-4); succeeds if none runs. */
 export const verb = defineVerb({
   summary: 'Stop the worker of a fiber, and hold the fiber',
   arguments: { fiber: SERVED_FIBER },
-  options: { note: option('--note <text>', 'why, for whoever finds it held'), dry_run: DRY_RUN },
+  options: {
+    note: option('--note <text>', 'why, for whoever finds it held'),
+    host: ON_HOST,
+    dry_run: DRY_RUN,
+  },
   examples: [
     ['svc kill say-hello --note "wrong branch"', 'stops its worker; `svc resume say-hello` lets it go on'],
   ],
@@ -20,8 +23,8 @@ export const verb = defineVerb({
     z.object({ killed: z.literal(false), fiber_id: z.string(), mux_session: z.null() }),
   ]),
   exits: { 1: 'the worker was ended, but the hold could not be written' },
-  async run(context, { fiber, note, dry_run }) {
-    const daemon = await connectDaemon(readSettings(context.env));
+  async run(context, { fiber, note, host, dry_run }) {
+    const { daemon } = await connectForFiber(context, fiber, host);
     const body: KillRequest = { fiber_id: fiber, note };
     try {
       if (dry_run === true) return await rehearseRequest(daemon, '/kill', body);

@@ -1,22 +1,23 @@
 import { z } from 'zod';
-import { readSettings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
-import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { type LifeEntry, lifeEntrySchema, lifeSchema, MOST_ENTRIES } from '../../contract/http/life.ts';
 import { spendSchema } from '../../contract/http/spend.ts';
 import { versionSchema } from '../../contract/http/version.ts';
 import { wrapPage } from '../command-line/fit-width.ts';
-import { count, SERVED_FIBER } from '../command-line/options.ts';
+import { count, ON_HOST, SERVED_FIBER } from '../command-line/options.ts';
 import { defineVerb } from '../command-line/verb.ts';
-import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
-import { fiberPath } from '../daemon-client/fiber-path.ts';
+import type { DaemonClient } from '../daemon-client/client.ts';
+import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { lifePage } from './log/life-page.ts';
 
-/** `svc log <fiber>`: a fiber's life on one page, from the ledgers of this host (TMP-1 to TMP-5). */
+/** `svc log <fiber>`: a fiber's life on one page, from the ledgers of its host (TMP-1 to TMP-5). */
 export const verb = defineVerb({
   summary: 'Show what happened to a fiber, and what it used',
   arguments: { fiber: SERVED_FIBER },
-  options: { lines: count('-n, --lines <count>', 'how many of the newest entries to show', 50) },
+  options: {
+    lines: count('-n, --lines <count>', 'how many of the newest entries to show', 50),
+    host: ON_HOST,
+  },
   examples: [
     ['svc log say-hello', 'what happened to it, and what its sessions used'],
     ['svc log say-hello -n 200 --json', 'the newest 200 entries as JSON'],
@@ -30,8 +31,7 @@ export const verb = defineVerb({
     spend: spendSchema.nullable(),
   }),
   async run(context, given) {
-    const daemon = await connectDaemon(readSettings(context.env));
-    const { fiber } = await daemon.get(`/fibers/${fiberPath(given.fiber)}`, fiberReplySchema);
+    const { daemon, fiber } = await readFiber(context, given.fiber, given.host);
     const page = { fiber, ...(await readLife(daemon, fiber.uid, given.lines)) };
     return { json: page, text: wrapPage(lifePage(page, context.width), context.width) };
   },

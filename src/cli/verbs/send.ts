@@ -6,15 +6,14 @@ import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
 import { harnessNameSchema } from '../../contract/harness-name.ts';
-import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import type { FileMessageRequest } from '../../contract/http/message-files.ts';
 import { type MessageRequest, type Receipt, receiptSchema } from '../../contract/http/messages.ts';
 import { looksLikeAddress, parseAddress, printAddress } from '../../contract/session-address.ts';
-import { argument, choice, DRY_RUN, option, repeated } from '../command-line/options.ts';
+import { argument, choice, DRY_RUN, ON_HOST, option, repeated } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
-import { fiberPath } from '../daemon-client/fiber-path.ts';
+import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { thisHost } from '../find-fiber.ts';
 import { readMessageFiles } from '../message-files.ts';
 import { ownSession } from '../own-session.ts';
@@ -45,6 +44,7 @@ export const verb = defineVerb({
     file: repeated('--file <path>', 'a file for the agent; up to 8, of 20 MiB together'),
     context: option('--context', 'add it to the next turn, without starting one; needs svc setup'),
     wait: choice('--wait <stage>', STAGES, 'wait until its receipt has come so far'),
+    host: ON_HOST,
     dry_run: DRY_RUN,
   },
   examples: [
@@ -59,7 +59,7 @@ export const verb = defineVerb({
   page: 'messages.md',
   json: receiptSchema,
   exits: { 1: 'it was rejected, or the stage of --wait did not come' },
-  async run(context, { to, text, from, id, file, context: as_context = false, wait, dry_run }) {
+  async run(context, { to, text, from, id, file, context: as_context = false, wait, host, dry_run }) {
     const stages = stagesOf({ wake: !as_context });
     if (wait !== undefined && !stages.includes(wait))
       throw new CodedError(
@@ -69,7 +69,7 @@ export const verb = defineVerb({
     const daemon = await connectDaemon(readSettings(context.env));
     const attachments = file === undefined ? undefined : readMessageFiles(file, context.cwd);
     const body: MessageRequest | FileMessageRequest = {
-      address: await addressOf(daemon, context, to, as_context),
+      address: await addressOf(context, { to, host }, as_context),
       text: text === undefined || text === '-' ? await readAll(context) : text,
       from: from ?? senderOf(context),
       message_id: id ?? randomUUID(),
@@ -124,14 +124,13 @@ function stagesOf({ wake }: Pick<MessageRequest, 'wake'>): readonly Stage[] {
 }
 
 async function addressOf(
-  daemon: DaemonClient,
   context: CliContext,
-  to: string,
+  { to, host: named }: { to: string; host: string | undefined },
   as_context: boolean,
 ): Promise<string> {
   if (looksLikeAddress(to)) return printAddress(parseAddress(to));
-  const { fiber } = await daemon.get(`/fibers/${fiberPath(to)}`, fiberReplySchema);
-  const host = thisHost(context);
+  const { fiber, host: other } = await readFiber(context, to, named);
+  const host = other ?? thisHost(context);
   const address = sessionOf(fiber.runtime, host) ?? (as_context ? lastSessionOf(fiber, host) : null);
   if (address !== null) return address;
   throw new CodedError(

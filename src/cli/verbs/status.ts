@@ -3,15 +3,14 @@ import { CodedError } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { readSettings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
-import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
 import { continuedLine, wrapPage } from '../command-line/fit-width.ts';
-import { argument } from '../command-line/options.ts';
+import { argument, ON_HOST } from '../command-line/options.ts';
 import { formatMoment, formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
-import { fiberPath } from '../daemon-client/fiber-path.ts';
+import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { presence } from './daemon/status.ts';
 import { incidentLines } from './incident.ts';
 import { runningTable } from './ps.ts';
@@ -22,19 +21,22 @@ import { describeHold, letGo } from './status/hold.ts';
 export const verb = defineVerb({
   summary: 'Show what the daemon does, or one fiber',
   arguments: { fiber: argument('[fiber]', 'canonical id or uid') },
+  options: { host: ON_HOST },
   examples: [
     ['svc status', 'stores, workers, and what waits and why'],
     ['svc status say-hello', 'one fiber'],
   ],
   json: z.union([z.object({ version: versionSchema, state: stateSchema }), fiberRowSchema]),
-  async run(context, { fiber: id }) {
-    const daemon = await connectDaemon(readSettings(context.env));
+  async run(context, { fiber: id, host }) {
     const now = context.clock.now();
     const { width } = context;
     if (id !== undefined) {
-      const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberReplySchema);
+      const { fiber } = await readFiber(context, id, host);
       return { json: fiber, text: wrapPage(fiberPage(fiber, now), width) };
     }
+    if (host !== undefined)
+      throw new CodedError('invalid_request', '--host takes a fiber; svc fleet shows the other hosts');
+    const daemon = await connectDaemon(readSettings(context.env));
     const version = await daemon.get('/version', versionSchema);
     if (!version.ready)
       throw new CodedError('booting', 'the daemon is still starting; svc daemon status shows how far it is');

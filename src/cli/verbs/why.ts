@@ -1,21 +1,23 @@
-import { readSettings } from '../../config/settings.ts';
 import { type Why, whySchema } from '../../contract/http/why.ts';
-import { option, SERVED_FIBER } from '../command-line/options.ts';
+import { ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { formatMoment, formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
-import { connectDaemon } from '../daemon-client/client.ts';
+import { connectForFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { deathDetails, screenLines } from './status/death.ts';
 
 /** `svc why <fiber>`: what keeps the daemon from starting it, and what to do (LIF-2). */
 export const verb = defineVerb({
   summary: 'Say why a fiber is not running, and what to do',
   arguments: { fiber: SERVED_FIBER },
-  options: { look: option('--no-look', 'do not check its project folder or its agent program') },
+  options: {
+    look: option('--no-look', 'do not check its project folder or its agent program'),
+    host: ON_HOST,
+  },
   examples: [['svc why say-hello', 'the first condition that is not met, and what to do']],
   page: 'why.md',
   json: whySchema,
-  async run(context, { fiber, look }) {
-    const daemon = await connectDaemon(readSettings(context.env));
+  async run(context, { fiber, look, host }) {
+    const { daemon } = await connectForFiber(context, fiber, host);
     const query = `fiber=${encodeURIComponent(fiber)}&look=${look ? '1' : '0'}`;
     const why = await daemon.get(`/why?${query}`, whySchema);
     return { json: why, text: whyPage(why) };
