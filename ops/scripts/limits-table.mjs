@@ -1306,6 +1306,14 @@ export const LIMITS = [
         '',
       ],
       [
+        'cli/verbs/remotes/check-remote.ts',
+        'MOST_BYTES',
+        'The version of another host, and what ssh says, for `svc remotes check`',
+        'bytes',
+        'Treated as no answer',
+        '',
+      ],
+      [
         'platform/service-manager.ts',
         'MOST_OUTPUT_BYTES',
         'An answer of the service manager',

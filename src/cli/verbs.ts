@@ -82,12 +82,13 @@ export const VERBS: VerbTable = {
       verbs: { effort: async () => (await import('./verbs/agents.ts')).effort },
     },
     remotes: {
-      summary: 'List, add and remove the other hosts that this one knows',
+      summary: 'List, add, check and remove the other hosts of this one',
       implied: 'list',
       verbs: {
         list: async () => (await import('./verbs/remotes.ts')).list,
         add: async () => (await import('./verbs/remotes.ts')).add,
         rm: async () => (await import('./verbs/remotes.ts')).rm,
+        check: async () => (await import('./verbs/remotes.ts')).check,
       },
     },
     tunnels: {

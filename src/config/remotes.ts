@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
 import { type Remote, type RemotesFile, remotesFileSchema } from '../contract/operator-files.ts';
+import type { RemoteAddress } from '../contract/remote-address.ts';
 import { appendToList, setKey } from './json-splice.ts';
 import { commitChange, digestOf, type OperatorChange, requireDigest } from './operator-change.ts';
 import { withOperatorLock } from './operator-lock.ts';
@@ -10,6 +11,20 @@ import { operatorFilePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
 
 const EMPTY = '{\n  "version": 1,\n  "remotes": []\n}\n';
+
+/**
+ * Where the API of a remote answers; null where its entry does not say. A socket comes before a URL and a port, as no other
+ * user of this machine can use it.
+ */
+export function remoteAddress({
+  socket,
+  url,
+  port,
+}: Pick<Remote, 'socket' | 'url' | 'port'>): RemoteAddress | null {
+  if (socket !== undefined) return { socket };
+  if (url === undefined && port === undefined) return null;
+  return { url: (url ?? `http://127.0.0.1:${port}`).replace(/\/+$/, '') };
+}
 
 /** The result of a write of one remote. */
 export type RemoteWrite = { file: string; names: string[]; changed: boolean; digest: string };
@@ -26,7 +41,7 @@ export function parseRemotes(file: string, text: string): RemotesFile {
   const names = document.remotes.map((remote) => remote.name);
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) refuse(`two remotes are named "${repeated}"; keep one of them`);
-  const lost = document.remotes.find(({ socket, url, port }) => (socket ?? url ?? port) === undefined);
+  const lost = document.remotes.find((remote) => remoteAddress(remote) === null);
   if (lost !== undefined)
     refuse(`the remote "${lost.name}" names neither a port nor a url nor a socket; give it one`);
   return document;

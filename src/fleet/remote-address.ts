@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CodedError, messageOf } from '../base/errors.ts';
+import { remoteAddress } from '../config/remotes.ts';
 import type { RemoteAddress } from '../contract/remote-address.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { type RemoteEntry, type RemotesFile, type Timing, timingOf } from './remotes-file.ts';
@@ -22,22 +23,15 @@ export function reachOf(entry: RemoteEntry): Reach {
   throw invalid(entry, `is not well-formed at ${where}`);
 }
 
-/**
- * Where the API of the remote of an entry answers; throws `invalid_config`. A socket comes before a URL and a port, as no
- * other user of this machine can use it.
- */
+/** Where the API of the remote of an entry answers; throws `invalid_config`. */
 export function addressOf(entry: RemoteEntry): RemoteAddress {
-  const { socket, url, port } = reachOf(entry);
-  if (socket !== undefined) {
-    if (!socket.startsWith('/')) throw invalid(entry, 'has a socket that is not an absolute path');
-    return { socket };
-  }
-  if (url === undefined && port === undefined)
-    throw invalid(entry, 'names neither a url nor a port nor a socket');
-  const base = url ?? `http://127.0.0.1:${port}`;
-  if (!/^https?:$/.test(URL.parse(base)?.protocol ?? ''))
+  const address = remoteAddress(reachOf(entry));
+  if (address === null) throw invalid(entry, 'names neither a url nor a port nor a socket');
+  if ('socket' in address && !address.socket.startsWith('/'))
+    throw invalid(entry, 'has a socket that is not an absolute path');
+  if ('url' in address && !/^https?:$/.test(URL.parse(address.url)?.protocol ?? ''))
     throw invalid(entry, 'has a url that does not begin with http:// or https://');
-  return { url: base.replace(/\/+$/, '') };
+  return address;
 }
 
 /** A remote whose feed is followed. */

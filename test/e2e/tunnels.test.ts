@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
@@ -135,5 +136,67 @@ describe('a tunnel', () => {
     expect((await ask()).status).toBe(503);
     server.trustHostKey();
     await answered();
+  });
+});
+
+describe('svc remotes check', () => {
+  type Checked = {
+    ok: boolean;
+    remotes: { findings: { name: string; level: string; what: string; mend: string }[] }[];
+  };
+  async function check(): Promise<Record<string, { level: string; what: string; mend: string }>> {
+    const ran = await hub.home.svc('remotes', 'check', 'host-b', '--json');
+    const { ok, remotes } = JSON.parse(ran.stdout) as Checked;
+    expect(ran.code).toBe(ok ? 0 : 1);
+    return Object.fromEntries(remotes[0]!.findings.map(({ name, ...finding }) => [name, finding]));
+  }
+
+  it('[RTE-2] finds all well where the tunnel is up, in 80 columns', async () => {
+    configure({ remote_socket: join(owner.home.data, 'socket/api.sock') });
+    startTunnel();
+    await answered();
+    expect(await check()).toMatchObject({
+      ssh: { level: 'ok' },
+      daemon: { level: 'ok', what: `answers at ${socket}` },
+      'host id': { level: 'ok', what: 'host-b' },
+      build: { level: 'ok' },
+    });
+    const { stdout } = await hub.home.svc('remotes', 'check');
+    expect(stdout).toMatch(/^host-b\nok +ssh: host-b-login lets this user in\n/);
+  });
+
+  it('tells the tunnel that is down from the key that is refused, each with its mend', async () => {
+    configure({ remote_socket: join(owner.home.data, 'socket/api.sock') });
+    expect(await check()).toMatchObject({
+      ssh: { level: 'ok' },
+      daemon: { level: 'fail', mend: expect.stringContaining('svc tunnels install host-b') },
+    });
+    server.admit(false);
+    expect(await check()).toMatchObject({
+      ssh: { level: 'fail', mend: expect.stringContaining('ssh-copy-id host-b-login') },
+    });
+  });
+
+  it('[RTE-2] refuses an address that leads to another host, and names it', async () => {
+    const to = hub.address.split(':').at(-1);
+    hub.home.write('config/remotes.json', { remotes: [{ name: 'host-b', port: Number(to) }] });
+    expect(await check()).toMatchObject({
+      daemon: { level: 'ok' },
+      'host id': { level: 'fail', what: expect.stringContaining('leads to host-a') },
+    });
+  });
+
+  it('says of an address where something else answers that it is no daemon', async () => {
+    const stranger = createServer((_, response) => response.end('{"host":"host-b"}'));
+    await new Promise<void>((done) => stranger.listen(0, '127.0.0.1', done));
+    try {
+      const { port } = stranger.address() as { port: number };
+      hub.home.write('config/remotes.json', { remotes: [{ name: 'host-b', port }] });
+      expect(await check()).toMatchObject({
+        daemon: { level: 'fail', what: expect.stringContaining('no daemon of this kind') },
+      });
+    } finally {
+      stranger.close();
+    }
   });
 });

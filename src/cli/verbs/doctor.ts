@@ -5,7 +5,14 @@ import { createDisks } from '../../platform/disks.ts';
 import { createRunner } from '../../platform/process.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { findDaemon } from '../daemon-client/daemon-file.ts';
-import { type DoctorContext, type Finding, fail, findingSchema, type NamedCheck } from './doctor/check.ts';
+import {
+  type DoctorContext,
+  type Finding,
+  fail,
+  findingLine,
+  findingSchema,
+  type NamedCheck,
+} from './doctor/check.ts';
 import { CHECKS } from './doctor/checks.ts';
 
 /** Timeout of one check, in milliseconds; longer than any single wait inside a check. */
@@ -26,7 +33,7 @@ export const verb = defineVerb({
     const ok = findings.every((finding) => finding.level !== 'fail');
     return {
       json: { ok, findings },
-      text: findings.map(line).join(''),
+      text: findings.map(findingLine).join(''),
       exit: ok ? EXIT.ok : EXIT.refused,
     };
   },
@@ -56,9 +63,4 @@ export async function runCheck({ name, check }: NamedCheck, context: DoctorConte
   } finally {
     cancel();
   }
-}
-
-function line(finding: Finding): string {
-  const head = `${finding.level.padEnd(4)}  ${finding.name}: ${finding.what}\n`;
-  return finding.mend === null ? head : `${head}      mend: ${finding.mend}\n`;
 }

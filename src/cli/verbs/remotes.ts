@@ -5,14 +5,20 @@ import { readSettings } from '../../config/settings.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
 import { type Remote, remoteSchema } from '../../contract/operator-files.ts';
 import { unifiedDiff } from '../../fibers/text-diff.ts';
+import { readBuildStamp } from '../../platform/build-stamp.ts';
+import { findExecutable } from '../../platform/find-executable.ts';
+import { createRunner } from '../../platform/process.ts';
+import { wrapPage } from '../command-line/fit-width.ts';
 import { argument, DRY_RUN, option } from '../command-line/options.ts';
 import { formatTable } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
-import { type Answer, type CliContext, defineVerb } from '../command-line/verb.ts';
+import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
+import { findingLine, findingSchema } from './doctor/check.ts';
+import { checkRemote } from './remotes/check-remote.ts';
 
 const changedSchema = z.object({ file: z.string(), remotes: z.array(z.string()) });
 
-/** `svc remotes list|add|rm`: the other hosts in `remotes.json` (OPF-2); an invalid file is refused. */
+/** `svc remotes list|add|rm|check`: the other hosts in `remotes.json` (OPF-2); an invalid file is refused. */
 export const list = defineVerb({
   summary: 'List the remotes',
   options: { configured: option('--configured', 'only those of remotes.json, which are all at present') },
@@ -58,6 +64,42 @@ export const rm = defineVerb({
   examples: [['svc remotes rm host-b', 'the last one takes the file away']],
   json: changedSchema,
   run: (context, { name, dry_run }) => change(context, name, null, dry_run === true),
+});
+
+const checkedSchema = z.object({
+  ok: z.boolean(),
+  remotes: z.array(z.object({ name: z.string(), findings: z.array(findingSchema) })),
+});
+
+export const check = defineVerb({
+  summary: 'Say how far each remote can be reached, and how to mend what fails',
+  arguments: { names: argument('[name...]', 'host ids of remotes; all of them unless given') },
+  examples: [['svc remotes check host-b', 'SSH, the daemon there, its host id and its build']],
+  page: 'other-hosts.md',
+  json: checkedSchema,
+  exits: { 1: 'a check failed' },
+  async run(context, { names = [] }) {
+    const { remotes } = readRemotes(readSettings(context.env));
+    const unknown = names.find((name) => !remotes.some((remote) => remote.name === name));
+    if (unknown !== undefined) throw new CodedError('not_found', `remotes.json has no remote "${unknown}"`);
+    const { env, width } = context;
+    const ssh = findExecutable('ssh', env.PATH ?? '');
+    const surroundings = { env, ssh, runner: createRunner(), own: readBuildStamp() };
+    const wanted = remotes.filter(({ name }) => names.length === 0 || names.includes(name));
+    const checked = await Promise.all(
+      wanted.map(async (remote) => ({
+        name: remote.name,
+        findings: await checkRemote(remote, surroundings),
+      })),
+    );
+    const ok = checked.every(({ findings }) => findings.every(({ level }) => level !== 'fail'));
+    const page = checked.map(({ name, findings }) => `${name}\n${findings.map(findingLine).join('')}`);
+    return {
+      json: { ok, remotes: checked },
+      text: checked.length === 0 ? 'No remote.\n' : wrapPage(page.join('\n'), width),
+      exit: ok ? EXIT.ok : EXIT.refused,
+    };
+  },
 });
 
 async function change(

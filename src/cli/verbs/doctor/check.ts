@@ -32,6 +32,12 @@ export function ok(name: string, what: string): Finding {
   return { name, level: 'ok', what, mend: null };
 }
 
+/** A finding as a person reads it, with its mend below it. */
+export function findingLine({ name, level, what, mend }: Finding): string {
+  const head = `${level.padEnd(4)}  ${name}: ${what}\n`;
+  return mend === null ? head : `${head}      mend: ${mend}\n`;
+}
+
 export function warn(name: string, what: string, mend: string): Finding {
   return { name, level: 'warn', what, mend };
 }

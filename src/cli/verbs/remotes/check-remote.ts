@@ -1,0 +1,109 @@
+import { isCoded, messageOf } from '../../../base/errors.ts';
+import { shellLine } from '../../../base/shell-word.ts';
+import { remoteAddress } from '../../../config/remotes.ts';
+import { wantsTunnel } from '../../../config/tunnels.ts';
+import { type Version, versionSchema } from '../../../contract/http/version.ts';
+import type { Remote } from '../../../contract/operator-files.ts';
+import { placeOf } from '../../../contract/remote-address.ts';
+import { requestJson } from '../../../platform/http-client.ts';
+import { serverAt } from '../../../platform/own-socket.ts';
+import type { ProcessRunner } from '../../../platform/process.ts';
+import { sshFault } from '../../../platform/ssh-fault.ts';
+import { type Finding, fail, ok, warn } from '../doctor/check.ts';
+
+/** For a connection by SSH and for the answer of a daemon, in milliseconds. */
+const SSH_MS = 20_000;
+const ANSWER_MS = 5_000;
+const MOST_BYTES = 1024 * 1024;
+
+type Build = Pick<Version, 'version' | 'git_short_sha'>;
+
+/** What of the machine a check needs. */
+export type CheckSurroundings = {
+  env: NodeJS.ProcessEnv;
+  runner: Pick<ProcessRunner, 'run'>;
+  /** The path of `ssh`; null without it. */
+  ssh: string | null;
+  /** The build of this command. */
+  own: Build;
+};
+
+/** What a person would want to know of a remote that does not answer, from the nearest to the farthest. */
+export async function checkRemote(remote: Remote, surroundings: CheckSurroundings): Promise<Finding[]> {
+  const [ssh, daemon] = await Promise.all([
+    remote.ssh === undefined ? [] : checkSsh(remote, remote.ssh, surroundings),
+    checkDaemon(remote, surroundings.own),
+  ]);
+  return [...ssh, ...daemon];
+}
+
+async function checkSsh(
+  { ssh_flags = [] }: Remote,
+  alias: string,
+  { env, runner, ssh }: CheckSurroundings,
+): Promise<Finding[]> {
+  if (ssh === null) return [fail('ssh', 'ssh is not on the PATH', 'install the OpenSSH client')];
+  const quick = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-o', 'ClearAllForwardings=yes'];
+  const result = await runner.run({
+    file: ssh,
+    args: [...quick, ...ssh_flags, '-T', '--', alias, 'true'],
+    env,
+    cwd: '/',
+    timeout_ms: SSH_MS,
+    max_output_bytes: MOST_BYTES,
+  });
+  if (result.kind === 'exited' && result.code === 0) return [ok('ssh', `${alias} lets this user in`)];
+  const said = result.kind === 'exited' ? result.stderr : result.kind === 'timed_out' ? 'timed out' : '';
+  const { why, mend } = sshFault(said, alias, shellLine(['ssh', ...ssh_flags, '--', alias]));
+  return [fail('ssh', `${alias}: ${why}`, mend)];
+}
+
+async function checkDaemon(remote: Remote, own: Build): Promise<Finding[]> {
+  const { name } = remote;
+  const address = remoteAddress(remote);
+  if (address === null)
+    return [fail('address', 'its entry names no address', `svc remotes add ${name} --socket <path>`)];
+  const place = placeOf(address);
+  const mend = wantsTunnel(remote)
+    ? `have its tunnel kept up: svc tunnels install ${name}; or in a terminal: svc tunnels run ${name}`
+    : `see that its daemon runs there and that ${place} leads to it`;
+  let version: Version;
+  try {
+    const limits = { deadline_ms: ANSWER_MS, most_bytes: MOST_BYTES };
+    const to = await serverAt(address);
+    const { body } = await requestJson({ to, method: 'GET', path: '/api/v1/version', ...limits });
+    const parsed = versionSchema.safeParse(body);
+    if (!parsed.success) return [fail('daemon', `what answers at ${place} is no daemon of this kind`, mend)];
+    version = parsed.data;
+  } catch (error) {
+    // The message of an untrusted socket has its mend already.
+    if (isCoded(error, 'invalid_config'))
+      return [fail('address', 'its socket is not trusted', messageOf(error))];
+    return [fail('daemon', `no answer at ${place}: ${messageOf(error)}`, mend)];
+  }
+  const { host, ready } = version;
+  const answer = ready
+    ? ok('daemon', `answers at ${place}`)
+    : warn('daemon', `answers at ${place} and is still starting`, 'wait a moment');
+  if (host !== name)
+    return [
+      answer,
+      fail(
+        'host id',
+        `${place} leads to ${host}, so nothing is passed on to it`,
+        `correct the address; or, where it is this host that is meant: svc remotes rm ${name}, then svc remotes add ${host}`,
+      ),
+    ];
+  return [answer, ok('host id', host), checkBuild(version, own)];
+}
+
+function checkBuild(there: Build, own: Build): Finding {
+  const is = ({ version, git_short_sha }: Build) => `${version} (${git_short_sha})`;
+  return is(there) === is(own)
+    ? ok('build', is(there))
+    : warn(
+        'build',
+        `${is(there)}, while this one is ${is(own)}`,
+        'bring the older of both up to date: what only one knows the other refuses',
+      );
+}
