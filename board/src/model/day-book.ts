@@ -44,8 +44,10 @@ export function withActivity(book: DayBook, answer: Composite<Activity>, asked: 
     // whole hours, and told nothing of what came after its answer.
     const answered = to_ms >= asked.to - MINUTE_MS ? asked.to : to_ms;
     const to = Math.min(answered, last_ok_at ?? answered);
-    const read = { from: from_ms, to: Math.max(from_ms, to), buckets };
-    return joinReads(before, read, before?.from ?? from_ms);
+    const from = Math.max(from_ms, Math.floor(asked.from / MINUTE_MS) * MINUTE_MS);
+    const inside = buckets.filter(({ m }) => m >= from && m < asked.to);
+    const read = { from, to: Math.max(from, to), buckets: inside };
+    return joinReads(before, read, before?.from ?? from);
   });
   return { ...book, here: answer.host, activity: told };
 }

@@ -267,6 +267,21 @@ describe('[TMP-8] what a host has not told', () => {
     expect(isWhole(book)).toBe(false);
   });
 
+  it('is what was asked for of a host that told of more, and nothing after its answer', () => {
+    const [early, late] = [bucket('one', DAY.from - MINUTE_MS), bucket('one', DAY.to)];
+    const read = {
+      ...activity(DAY.to + HOUR_MS, [early, bucket('one', at(9)), late]),
+      from_ms: DAY.from - HOUR_MS,
+    };
+    const tarn = { read, last_ok_at: EVENING - MINUTE_MS };
+    const book = withActivity(EMPTY_BOOK, composite({ tarn }), asked);
+    expect(book.activity?.get('tarn')?.read).toEqual({
+      from: DAY.from,
+      to: EVENING - MINUTE_MS,
+      buckets: [bucket('one', at(9))],
+    });
+  });
+
   it('stays as it was while it does not answer', () => {
     const before = withActivity(
       EMPTY_BOOK,
