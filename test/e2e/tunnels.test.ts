@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
@@ -17,7 +18,15 @@ let running: { child: ChildProcess; said: string } | null = null;
 
 beforeAll(async () => {
   [hub, owner] = await Promise.all([
-    startTestDaemon({ release: false, settings: { SVC_HOST: 'host-a' } }),
+    startTestDaemon({
+      release: false,
+      settings: { SVC_HOST: 'host-a' },
+      prepare(home) {
+        // The service manager of whoever runs this is left alone.
+        chmodSync(home.write('bin/systemctl', '#!/bin/sh\nexit 1\n'), 0o755);
+        home.env.PATH = `${home.path('bin')}:${home.env.PATH}`;
+      },
+    }),
     startTestDaemon({
       release: false,
       settings: { SVC_HOST: 'host-b' },
@@ -72,6 +81,17 @@ async function stopTunnel(how: NodeJS.Signals = 'SIGTERM'): Promise<number | nul
   }
   await until('the end of ssh', () => sshOf().length === 0);
   return child.exitCode;
+}
+
+/** The settings of the other host, as its login shells have them. */
+function sessionOf(): Record<string, string> {
+  const { env, launcher } = owner.home;
+  chmodSync(owner.home.write('bin/svc', `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`), 0o755);
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] => entry[0].startsWith('SVC_') && entry[1] !== undefined,
+    ),
+  );
 }
 
 const sshOf = (): NamedRow[] =>
@@ -198,5 +218,58 @@ describe('svc remotes check', () => {
     } finally {
       stranger.close();
     }
+  });
+});
+
+describe('svc remotes add user@host', () => {
+  /** The server of the other host is reached by an alias with a user in it. */
+  const add = (...more: string[]) =>
+    hub.home.svc(
+      'remotes',
+      'add',
+      `${userInfo().username}@host-b-login`,
+      ...server.flags.map((flag) => `--ssh-flag=${flag}`),
+      ...more,
+    );
+  const file = () => hub.home.path('config/remotes.json');
+
+  it('[WPL-18] finds the daemon there and writes an entry whose tunnel leads to its socket', async () => {
+    rmSync(file(), { force: true });
+    server.session = { ...sessionOf(), PATH: `${owner.home.path('bin')}:${process.env.PATH}` };
+    await server.restart();
+    const shown = await add('--dry-run');
+    expect(shown.stdout).toContain('+');
+    expect(existsSync(file())).toBe(false);
+    const added = await add();
+    expect([added.stderr, added.code]).toEqual(['', 0]);
+    expect(added.stdout).toContain('svc tunnels run host-b');
+    expect(JSON.parse(readFileSync(file(), 'utf8')).remotes).toEqual([
+      {
+        name: 'host-b',
+        ssh: `${userInfo().username}@host-b-login`,
+        ssh_flags: [...server.flags],
+        socket,
+        remote_socket: join(owner.home.data, 'socket/api.sock'),
+      },
+    ]);
+    startTunnel();
+    await answered();
+  });
+
+  it('writes nothing where a step fails, and says how to mend it', async () => {
+    rmSync(file(), { force: true });
+    server.session = { PATH: '/usr/bin:/bin' };
+    await server.restart();
+    expect(await add()).toMatchObject({ code: 1, stderr: expect.stringContaining('has no svc on the PATH') });
+    server.session = {
+      ...sessionOf(),
+      PATH: `${owner.home.path('bin')}:${process.env.PATH}`,
+      SVC_DATA_DIR: owner.home.path('none'),
+    };
+    await server.restart();
+    expect((await add()).stderr).toMatch(/no daemon answers.*start it: ssh .*svc daemon start/);
+    server.admit(false);
+    expect((await add()).stderr).toContain('refuses the key of this user');
+    expect(existsSync(file())).toBe(false);
   });
 });

@@ -21,7 +21,8 @@ export class SshServer {
   readonly flags: readonly string[];
   readonly alias = 'host-b-login';
   readonly #home: TestHome;
-  readonly #session: Readonly<Record<string, string>>;
+  /** What its sessions have in their environment; it counts from the next start. */
+  session: Readonly<Record<string, string>>;
   #port = 0;
   #child: ChildProcess | null = null;
   #made_folder = false;
@@ -29,7 +30,7 @@ export class SshServer {
 
   constructor(home: TestHome, session: Readonly<Record<string, string>> = {}) {
     this.#home = home;
-    this.#session = session;
+    this.session = session;
     this.flags = ['-F', home.path('ssh/client')];
   }
 
@@ -87,7 +88,7 @@ export class SshServer {
 
   async #run(): Promise<void> {
     const { root } = this.#home;
-    const set = Object.entries(this.#session).map(([name, value]) => `${name}="${value}"`);
+    const set = Object.entries(this.session).map(([name, value]) => `${name}="${value}"`);
     const config = this.#home.write(
       'ssh/server',
       [

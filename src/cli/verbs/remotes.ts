@@ -1,20 +1,27 @@
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { CodedError } from '../../base/errors.ts';
+import { CodedError, isCoded } from '../../base/errors.ts';
+import { resolveHostId } from '../../config/host-identity.ts';
 import { changeRemote, planRemote, readRemotes } from '../../config/remotes.ts';
 import { readSettings } from '../../config/settings.ts';
+import { installTunnels, planTunnels } from '../../config/tunnels.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
 import { type Remote, remoteSchema } from '../../contract/operator-files.ts';
 import { unifiedDiff } from '../../fibers/text-diff.ts';
 import { readBuildStamp } from '../../platform/build-stamp.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
 import { createRunner } from '../../platform/process.ts';
+import { runtimeFolder } from '../../platform/runtime-folder.ts';
+import type { ServiceSurroundings } from '../../platform/service-manager.ts';
 import { wrapPage } from '../command-line/fit-width.ts';
-import { argument, DRY_RUN, option } from '../command-line/options.ts';
+import { argument, DRY_RUN, option, repeated } from '../command-line/options.ts';
 import { formatTable } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { findingLine, findingSchema } from './doctor/check.ts';
 import { checkRemote } from './remotes/check-remote.ts';
+import { entryOf, type Newcomer } from './remotes/onboard.ts';
 
 const changedSchema = z.object({ file: z.string(), remotes: z.array(z.string()) });
 
@@ -41,8 +48,14 @@ export const list = defineVerb({
 
 export const add = defineVerb({
   summary: 'Add a remote, or replace the one of that name',
-  arguments: { name: argument('<name>', 'host id of the remote, as its fibers name it') },
+  arguments: {
+    name: argument(
+      '<name>',
+      'host id of the remote, as its fibers name it; or user@host, to find its daemon by ssh',
+    ),
+  },
   options: {
+    ssh_flag: repeated('--ssh-flag <flag>', 'with user@host: a further argument of ssh'),
     ssh: option('--ssh <alias>', 'alias for ssh'),
     socket: option('--socket <path>', 'Unix socket where its daemon answers, as the near end of a tunnel'),
     url: option('--url <url>', 'address of its daemon, where it is reached without a tunnel'),
@@ -51,10 +64,15 @@ export const add = defineVerb({
     display: option('--display <name>', 'name on the board'),
     dry_run: DRY_RUN,
   },
-  examples: [['svc remotes add host-b --ssh host-b-login --port 4001', 'reached by a tunnel from port 4001']],
+  examples: [
+    ['svc remotes add me@host-b.example', 'finds its daemon, and has a tunnel to it kept up'],
+    ['svc remotes add host-b --ssh host-b-login --port 4001', 'reached by a tunnel from port 4001'],
+  ],
   json: changedSchema,
-  run: (context, { json: _json, dry_run, ...given }) =>
-    change(context, given.name, remoteOf(given), dry_run === true),
+  run: (context, { json: _json, dry_run, ssh_flag = [], ...given }) =>
+    given.name.includes('@')
+      ? addBySsh(context, { alias: given.name, flags: ssh_flag }, dry_run === true)
+      : change(context, given.name, remoteOf(given), dry_run === true),
 });
 
 export const rm = defineVerb({
@@ -122,6 +140,38 @@ async function change(
     json: { file, remotes: names },
     text: `${file}: ${names.length === 0 ? 'no remote' : names.join(', ')}\n`,
   };
+}
+
+/** Finds the daemon of a host by SSH, writes its entry, and has its tunnel kept up where something here can. */
+async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolean): Promise<Answer> {
+  const { env, width } = context;
+  if (newcomer.alias.startsWith('-'))
+    throw new CodedError('invalid_request', 'a host may not begin with a dash');
+  const settings = readSettings(env);
+  const runner = createRunner();
+  const ssh = findExecutable('ssh', env.PATH ?? '');
+  const folder = join(runtimeFolder(settings.runtime_dir, env), 'tunnels');
+  const remote = await entryOf(newcomer, folder, { env, ssh, runner, own: readBuildStamp() });
+  const { name } = remote;
+  if (name === resolveHostId(settings, { hostname: hostname(), persist: false }).host)
+    throw new CodedError('invalid_request', `${newcomer.alias} is this host, ${name}; nothing was written`);
+  const written = await change(context, name, remote, dry_run);
+  if (dry_run) return written;
+  const home = env.HOME ?? homedir();
+  const here = { platform: process.platform, env, home, uid: process.geteuid?.() ?? 0, runner };
+  const next = await installed(name, { ...remote }, here);
+  return { ...written, text: `${written.text}${wrapPage(`${next}\n`, width)}` };
+}
+
+/** Has the tunnel of a new remote kept up; answers what a person does next. */
+async function installed(name: string, remote: Remote, here: ServiceSurroundings): Promise<string> {
+  try {
+    await installTunnels(await planTunnels([remote], [name], here));
+    return `Its tunnel is kept up by the service manager. See how it is: svc remotes check ${name}`;
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return `Its tunnel is not up yet: ${error.message}`;
+  }
 }
 
 function remoteOf(words: Readonly<Record<string, string | undefined>>): Remote {

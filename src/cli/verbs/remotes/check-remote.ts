@@ -38,24 +38,37 @@ export async function checkRemote(remote: Remote, surroundings: CheckSurrounding
 }
 
 async function checkSsh(
-  { ssh_flags = [] }: Remote,
+  { ssh_flags: flags = [] }: Remote,
   alias: string,
-  { env, runner, ssh }: CheckSurroundings,
+  surroundings: CheckSurroundings,
 ): Promise<Finding[]> {
-  if (ssh === null) return [fail('ssh', 'ssh is not on the PATH', 'install the OpenSSH client')];
+  const asked = await askSsh({ alias, flags }, 'true', surroundings);
+  return ['fault' in asked ? asked.fault : ok('ssh', `${alias} lets this user in`)];
+}
+
+/** The exit code of `ssh` itself, where it did not reach a command of the other host. */
+const SSH_FAILED = 255;
+
+/** Runs a command on another host, without a question to anybody; a fault where SSH does not lead there. */
+export async function askSsh(
+  { alias, flags }: { alias: string; flags: readonly string[] },
+  command: string,
+  { env, runner, ssh }: CheckSurroundings,
+): Promise<{ code: number; stdout: string } | { fault: Finding }> {
+  if (ssh === null) return { fault: fail('ssh', 'ssh is not on the PATH', 'install the OpenSSH client') };
   const quick = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-o', 'ClearAllForwardings=yes'];
   const result = await runner.run({
     file: ssh,
-    args: [...quick, ...ssh_flags, '-T', '--', alias, 'true'],
+    args: [...quick, ...flags, '-T', '--', alias, command],
     env,
     cwd: '/',
     timeout_ms: SSH_MS,
     max_output_bytes: MOST_BYTES,
   });
-  if (result.kind === 'exited' && result.code === 0) return [ok('ssh', `${alias} lets this user in`)];
+  if (result.kind === 'exited' && result.code !== SSH_FAILED) return result;
   const said = result.kind === 'exited' ? result.stderr : result.kind === 'timed_out' ? 'timed out' : '';
-  const { why, mend } = sshFault(said, alias, shellLine(['ssh', ...ssh_flags, '--', alias]));
-  return [fail('ssh', `${alias}: ${why}`, mend)];
+  const { why, mend } = sshFault(said, alias, shellLine(['ssh', ...flags, '--', alias]));
+  return { fault: fail('ssh', `${alias}: ${why}`, mend) };
 }
 
 async function checkDaemon(remote: Remote, own: Build): Promise<Finding[]> {
