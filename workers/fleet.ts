@@ -68,6 +68,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
           const told = found.map(({ bytes, ...read }) => ({ ...read, length: bytes?.length ?? null }));
           return withBulk({ tag, reads: told }, all);
         },
+        stores: () => ({ origins: feeds.stores() }),
         reset_remote: ({ name, dry_run }) => feeds.reset(name, dry_run ?? false),
         ssh_target: ({ host }) => reach.sshTarget(host),
         resume_session: ({ host, session }) => reach.resumeSession(host, session),

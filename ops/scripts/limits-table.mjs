@@ -1538,6 +1538,22 @@ export const LIMITS = [
         '',
       ],
       [
+        'fleet/remote-feed.ts',
+        'MOST_ROW_DEPTH',
+        'Nesting depth of such an answer',
+        'levels',
+        'Treated as no answer; its last good copy is shown',
+        '',
+      ],
+      [
+        'fleet/remote-feed.ts',
+        'MOST_STORES_BYTES',
+        'The lists of stores and projects of another host',
+        'bytes',
+        'Its last good lists are shown',
+        '',
+      ],
+      [
         'fleet/remote-copy.ts',
         'MOST_REMOVED',
         'Removed rows of another host that are remembered',

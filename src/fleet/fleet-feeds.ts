@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
+import type { StoreOrigin } from '../contract/http/config.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { RemoteReset } from '../contract/http/remote-reset.ts';
 import type { RemoteState } from '../contract/http/state.ts';
@@ -53,11 +54,8 @@ export class FleetFeeds {
     this.#stopLooking = options.clock.every(LOOK_MS, () => {
       for (const feed of this.#feeds.values()) feed.look();
       const before = options.clock.now() - WRITE_EVERY_MS;
-      this.#keep(
-        this.#unkept()
-          .filter(({ kept_at }) => kept_at === null || kept_at <= before)
-          .slice(0, WRITES_AT_ONCE),
-      );
+      const due = this.#unkept().filter(({ kept_at }) => kept_at <= before);
+      this.#keep(due.sort((a, b) => a.kept_at - b.kept_at).slice(0, WRITES_AT_ONCE));
     });
   }
 
@@ -100,6 +98,13 @@ export class FleetFeeds {
     return { tag: this.tag, reads };
   }
 
+  /** The stores and projects of each remote that has told them. */
+  stores(): Record<string, StoreOrigin> {
+    return Object.fromEntries(
+      [...this.#feeds].flatMap(([name, { stores }]) => (stores === null ? [] : [[name, stores]])),
+    );
+  }
+
   /** Runs one cascade for a remote now (BRK-1); throws `unknown_host` and `breaker_not_tripped`. */
   reset(name: string, dry_run: boolean): RemoteReset | Rehearsal {
     const feed = this.#feeds.get(name);
@@ -120,12 +125,12 @@ export class FleetFeeds {
     for (const feed of this.#feeds.values()) feed.stop();
   }
 
-  /** The copies that are newer than what is kept of them, and when that was written. */
-  #unkept(): { name: string; feed: RemoteFeed; kept_at: number | null }[] {
+  /** The copies that are newer than what is kept of them, and when that was written; 0 where it never was. */
+  #unkept(): { name: string; feed: RemoteFeed; kept_at: number }[] {
     return [...this.#feeds].flatMap(([name, feed]) => {
       const kept = this.#kept.get(feed);
       const isNew = feed.copy !== null && feed.origin().last_ok_at !== kept?.last_ok_at;
-      return isNew ? [{ name, feed, kept_at: kept?.at ?? null }] : [];
+      return isNew ? [{ name, feed, kept_at: kept?.at ?? 0 }] : [];
     });
   }
 

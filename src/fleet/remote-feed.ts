@@ -4,7 +4,9 @@ import { backoffDelay } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
+import { fiberStoresSchema, type StoreOrigin } from '../contract/http/config.ts';
 import type { RemoteState } from '../contract/http/state.ts';
+import type { HttpBytes } from '../platform/http-client.ts';
 import { type FeedAnswer, readFeedAnswer } from './feed-answer.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeed } from './kept-feeds.ts';
@@ -12,6 +14,7 @@ import type { LiveStream } from './live-stream.ts';
 import { misdirected, type Place, refused, tagOf, unreachable } from './read-remote.ts';
 import type { FollowedRemote } from './remote-address.ts';
 import { RemoteCopy } from './remote-copy.ts';
+import { isParsable } from './remote-question.ts';
 import {
   afterFailure,
   afterReset,
@@ -26,6 +29,11 @@ const BYTES_PER_MS = 2 * 1024;
 /** Between two questions to one host, also where something new is told all the time. */
 const LEAST_GAP_MS = 50;
 
+/** Of an answer; a document alone may have half of that. */
+const MOST_ROW_DEPTH = 64;
+/** How long the lists of stores of a host are not asked for again. */
+const STORES_MS = 60_000;
+const MOST_STORES_BYTES = 1024 * 1024;
 /** Intervals between two questions to a host that tells its changes by itself. */
 const LIVE_INTERVALS = 12;
 /** How long after a stream that was soon over the next one is tried. */
@@ -78,6 +86,9 @@ export class RemoteFeed {
   #told: string | null = null;
   /** Until when the bytes that came keep it from being asked. */
   #not_before = 0;
+  /** The lists of that host, and when they were asked for. */
+  #stores: StoreOrigin | null = null;
+  #stores_at: number | null = null;
   #state: Origin['state'] = 'no_answer';
   #callOff: () => void = () => undefined;
 
@@ -90,14 +101,15 @@ export class RemoteFeed {
     return this.#copy;
   }
 
-  get remote(): FollowedRemote {
-    return this.#remote;
+  /** Its stores and projects, as it told them last; null where it did not. */
+  get stores(): StoreOrigin | null {
+    return this.#stores;
   }
 
   /** Begins with the copy that was kept, if any, and asks at once. */
   begin(kept: KeptFeed | null): void {
     if (this.#stopped.signal.aborted) return;
-    if (kept !== null) {
+    if (kept !== null && this.#copy === null) {
       this.#copy = new RemoteCopy(kept.answer, this.#in.next());
       // The clock may have been set back since.
       this.#last_ok_at = Math.min(kept.last_ok_at, this.#in.clock.now());
@@ -308,6 +320,17 @@ export class RemoteFeed {
     if (status !== 200) throw refused(to, status, body);
     this.#take(to, body);
     this.#etag = tagOf(headers.etag);
+    const now = this.#in.clock.now();
+    if (this.#stores_at !== null && now - this.#stores_at < STORES_MS) return;
+    this.#stores_at = now;
+    this.#takeStores(name, await get('/fiber-stores', null));
+  }
+
+  /** A host that tells no such lists, or others, is one like any other. */
+  #takeStores(name: string, { status, body }: HttpBytes): void {
+    if (status !== 200 || body.length > MOST_STORES_BYTES) return;
+    const told = fiberStoresSchema.safeParse(orNull(() => parsed(body))).data;
+    if (told?.host === name) this.#stores = told.origins[name] ?? null;
   }
 
   #take(to: Place, body: Buffer): void {
@@ -346,6 +369,7 @@ export class RemoteFeed {
     const was = this.#seen();
     this.#recovery = afterFailure(this.#recovery);
     this.#known = false;
+    this.#stores_at = null;
     this.#endStream();
     this.#error = { code: isCoded(error) ? error.code : 'internal', message: messageOf(error) };
     this.#state = this.#judge();
@@ -360,6 +384,8 @@ export class RemoteFeed {
 
 /** Throws an `Error` that says in a few words what is wrong with the answer. */
 function parsed(bytes: Buffer): unknown {
+  if (!isParsable(bytes, MOST_ROW_DEPTH))
+    throw new Error('its answer holds more lists and maps than any feed');
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

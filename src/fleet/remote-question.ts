@@ -41,6 +41,8 @@ export function questionOf(asked: AskedRead): Question {
     }
     case 'commits':
       return { feed: asked.feed, path: '/commits', window: null };
+    case 'state':
+      return { feed: asked.feed, path: '/state', window: null };
     case 'sent-files':
       return { feed: asked.feed, path: '/sent-files/all', window: null };
   }
@@ -75,6 +77,8 @@ const SHAPES: Record<FeedName, z.ZodType<{ host: string }>> = {
   sessions: sessionsSchema,
   commits: commitsSchema,
   'sent-files': sentFilesSchema,
+  // Daemons of other builds have more or less in it; whoever reads it has to look.
+  state: z.looseObject({ host: z.string(), generated_at: z.number(), running: z.array(z.unknown()) }),
 };
 const hostSchema = z.object({ host: z.string() });
 /** Far more than the rows of any ledger: each one is an object. */
@@ -108,7 +112,7 @@ const [QUOTE, BACKSLASH, LIST, LIST_END, MAP, MAP_END] = ['"', '\\', '[', ']', '
 );
 
 /** False for what would take a multiple of its size in memory as values: lists in lists, and empty maps by the million. */
-function isParsable(bytes: Uint8Array): boolean {
+export function isParsable(bytes: Uint8Array, most_depth = MOST_DEPTH): boolean {
   let [containers, depth, quoted] = [0, 0, false];
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
@@ -117,7 +121,7 @@ function isParsable(bytes: Uint8Array): boolean {
     else if (byte === LIST || byte === MAP) {
       containers += 1;
       depth += 1;
-      if (containers > MOST_CONTAINERS || depth > MOST_DEPTH) return false;
+      if (containers > MOST_CONTAINERS || depth > most_depth) return false;
     } else if (byte === LIST_END || byte === MAP_END) depth -= 1;
   }
   return true;

@@ -18,8 +18,8 @@ const LIST_LIMIT = 1024 * 1024;
 const REQUEST_LIMIT = 64 * 1024;
 
 /** The stores and projects of this host, and its folder dialog (RPL-6, WPL-14, WPL-15, WPL-20). */
-export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
-  const { poller } = callers;
+export function fiberStoresRows(callers: Pick<Callers, 'poller' | 'fleet'>, context: RouteContext): Row[] {
+  const { poller, fleet } = callers;
   const { host } = context;
   return [
     defineRow({
@@ -33,8 +33,12 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: Route
       shared: true,
       replies: { 200: fiberStoresSchema },
       async handler() {
-        const here = await poller.call('fiber_stores', {});
-        return { status: 200, json: { host, origins: { [host]: here } } };
+        const [here, others] = await Promise.all([
+          poller.call('fiber_stores', {}),
+          // What they told last is beside the point for who wants the lists of this host.
+          fleet.call('stores', {}).catch(() => ({ origins: {} })),
+        ]);
+        return { status: 200, json: { host, origins: { [host]: here, ...others.origins } } };
       },
     }),
     defineRow({

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type State, stateCompositeSchema, stateSchema } from '../contract/http/state.ts';
-import { defineRow, type Row } from '../http/row.ts';
+import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { answerComposite, wrapRead } from './composite.ts';
 import type { RouteContext } from './context.ts';
+import { type RemoteParts, tagOfParts } from './remote-parts.ts';
 
 /** A part that is only shown must not hold up the whole answer for long. */
 const PART_DEADLINE_MS = 2_000;
 
 /** `GET /state` (RPL-19, OPR-2): the poller's word is needed, each other part is null when it does not come. */
-export function stateRows(callers: Callers, context: RouteContext): Row[] {
+export function stateRows(callers: Callers, parts: RemoteParts, context: RouteContext): Row[] {
   const { poller, ledgers, fleet, audio } = callers;
   const deadline = { deadline_ms: PART_DEADLINE_MS };
   const readState = async (): Promise<Omit<State, 'host' | 'generated_at'>> => {
@@ -41,19 +42,29 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
       summary: 'Workers, blocked and held fibers, standing roles, poll health of all hosts',
       routing: 'fan-in',
       replies: { 200: stateCompositeSchema, 304: 'empty' },
-      handler: () =>
-        answerComposite(context, async () => {
-          const rest = JSON.stringify(await readState());
-          const text = `${JSON.stringify(head()).slice(0, -1)},${rest.slice(1)}`;
+      async handler() {
+        const asked = parts.read({ feed: 'state' });
+        const compose = async (): Promise<Reply> => {
+          const state = await readState();
+          const others = await asked;
+          const read = Buffer.from(JSON.stringify({ ...head(), ...state }));
+          const told = [context.git_short_sha, JSON.stringify(state, withoutTimes), tagOfParts(others)];
           return {
             status: 200,
-            pieces: wrapRead(context, Buffer.from(text)),
+            pieces: wrapRead(context, read, {}, others),
             content_type: 'application/json',
-            etag: `W/"${createHash('sha256').update(`${context.git_short_sha}\n${rest}`).digest('base64url')}"`,
+            etag: `W/"${createHash('sha256').update(told.join('\n')).digest('base64url')}"`,
           };
-        }),
+        };
+        return answerComposite(context, compose, {}, () => asked);
+      },
     }),
   ];
+}
+
+/** A host that answers again and again is as it was. */
+function withoutTimes(key: string, value: unknown): unknown {
+  return key === 'last_ok_at' ? undefined : value;
 }
 
 function orNull<T>(part: Promise<T>): Promise<T | null> {

@@ -53,10 +53,11 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const feed = createFeedCache(callers.poller, context);
   const remotes = createRemoteFeeds(callers.fleet, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
-  const reads = { bodies, parts: new RemoteParts(callers.fleet, context) };
+  const parts = new RemoteParts(callers.fleet, context);
+  const reads = { bodies, parts };
   return [
     ...inGroup('Daemon', versionRows(context)),
-    ...inGroup('State', stateRows(callers, context)),
+    ...inGroup('State', stateRows(callers, parts, context)),
     ...inGroup('Fibers', fibersRows(callers, feed, remotes, context)),
     ...inGroup('Fibers', liveRows(callers, feed, remotes, context)),
     ...inGroup('Workers', dispatchRows(callers)),

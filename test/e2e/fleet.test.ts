@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FiberStores } from '../../src/contract/http/config.ts';
 import type { FibersComposite } from '../../src/contract/http/fibers.ts';
-import type { State } from '../../src/contract/http/state.ts';
+import type { State, StateComposite } from '../../src/contract/http/state.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 
@@ -64,6 +65,18 @@ describe('a board of two hosts', () => {
     expect(body.origins['host-b']).toMatchObject({ state: 'fresh', error: null, build: expect.any(String) });
     expect(text).toContain(`"read":${(await other.http.get('/fibers?since=')).text}}`);
     expect(await standing()).toMatchObject({ state: 'fresh', breaker: 'closed', error: null });
+  });
+
+  it('[RPL-6] [RPL-20] has the stores and the state of both', async () => {
+    const stores = await until('the lists of the other host', async () => {
+      const { body } = await hub.http.get<FiberStores>('/fiber-stores');
+      return body.origins['host-b'] === undefined ? null : body;
+    });
+    const own = (await other.http.get<FiberStores>('/fiber-stores')).body.origins;
+    expect(stores.origins['host-b']).toEqual(own['host-b']);
+    expect(Object.keys(stores.origins)).toEqual(['host-a', 'host-b']);
+    const { origins } = (await hub.http.get<StateComposite>('/state/composite')).body;
+    expect(origins['host-b']).toMatchObject({ state: 'fresh', read: { host: 'host-b', running: [] } });
   });
 
   it('[RPL-2] answers 304 until a row of any host changes, and then what changed', async () => {

@@ -9,6 +9,7 @@ type Told = { status?: number; body?: unknown; etag?: string };
 export type FakeHost = {
   version: () => Told | null;
   feed: (since: string, question: Question) => Told | null;
+  stores?: () => Told;
 };
 
 /** Answers at once, from hosts by their URLs, and remembers what was asked. */
@@ -33,7 +34,12 @@ export class FakeTransport implements FeedTransport {
     const { to, path, meter } = question;
     const host = 'url' in to.address ? this.hosts.get(to.address.url) : undefined;
     const since = path.startsWith('/fibers?since=') ? decodeURIComponent(path.split('=')[1] ?? '') : null;
-    const told = since === null ? host?.version() : host?.feed(since, question);
+    const told =
+      path === '/fiber-stores'
+        ? (host?.stores?.() ?? { status: 404 })
+        : since === null
+          ? host?.version()
+          : host?.feed(since, question);
     if (told == null) throw new CodedError('remote_unreachable', `${to.name} is not there`);
     const { status = 200, body = null, etag } = told;
     const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(JSON.stringify(body));

@@ -145,6 +145,7 @@ describe('the feeds of the remotes', () => {
     expect(transport.asked.map(({ path, anew }) => [path, anew])).toEqual([
       ['/version', false],
       ['/fibers?since=', false],
+      ['/fiber-stores', false],
       ['/fibers?since=host-b-1', false],
       ['/fibers?since=host-b-1', false],
     ]);
@@ -157,7 +158,8 @@ describe('the feeds of the remotes', () => {
       if_none_match === '"e"' ? { status: 304, body: '' } : { body, etag: '"e"' };
     feeds.follow([remoteOf('host-b')]);
     await pass(1_500);
-    expect(transport.asked.map(({ if_none_match }) => if_none_match)).toEqual([null, null, '"e"']);
+    const feedQuestions = transport.asked.filter(({ path }) => path.startsWith('/fibers'));
+    expect(feedQuestions.map(({ if_none_match }) => if_none_match)).toEqual([null, '"e"']);
     expect(originOf('host-b')).toMatchObject({ state: 'fresh', read: { tag: null, fibers: [{ id: 'x' }] } });
   });
 
@@ -198,6 +200,7 @@ describe('the feeds of the remotes', () => {
     ['is not JSON', () => ({ body: '{"host":' }), 'not JSON'],
     ['is no feed', () => ({ body: { host: 'host-b' } }), 'no feed'],
     ['redirects', () => ({ status: 302, body: '' }), '302'],
+    ['would fill the memory', () => ({ body: `[${'[],'.repeat(1_000_001)}[]]` }), 'lists and maps'],
     ['is a page', () => ({ status: 200, body: '<html>' }), 'not JSON'],
     ['has broken rows', () => ({ body: toldWhole('host-b', 't', [{}]) }), 'row'],
   ])('[RTE-7] keep the last good copy where the answer %s', async (_, feed, says) => {
@@ -277,6 +280,31 @@ describe('the feeds of the remotes', () => {
     expect(transport.asked.filter(({ path }) => path.startsWith('/fibers'))).toHaveLength(1);
     await pass(2_000);
     expect(transport.asked.filter(({ path }) => path.startsWith('/fibers'))).toHaveLength(2);
+  });
+});
+
+describe('the stores of the remotes', () => {
+  const LISTS = {
+    ...{ stores: ['/s'], projects: [], stores_digest: 'a', projects_digest: 'b' },
+    ...{ browser_capable: false, native_folder_picker: true },
+  };
+
+  it('[RPL-6] are those that each told of itself, asked for once in a minute', async () => {
+    hostOf('host-b', []).fake.stores = () => ({
+      body: { host: 'host-b', origins: { 'host-b': LISTS, 'host-x': LISTS } },
+    });
+    hostOf('host-c', []).fake.stores = () => ({ body: { host: 'host-x', origins: { 'host-c': LISTS } } });
+    hostOf('host-d', []).fake.stores = () => ({ body: 'x'.repeat(2_000_000) });
+    hostOf('host-e', []);
+    feeds.follow(['host-b', 'host-c', 'host-d', 'host-e', 'host-f'].map((name) => remoteOf(name)));
+    await pass(30_000);
+    expect(feeds.stores()).toEqual({ 'host-b': LISTS });
+    for (const name of ['host-b', 'host-c', 'host-d', 'host-e']) expect(originOf(name).state).toBe('fresh');
+    const asked = () =>
+      transport.asked.filter(({ path, to }) => path === '/fiber-stores' && to.name === 'host-b').length;
+    expect(asked()).toBe(1);
+    await pass(35_000);
+    expect(asked()).toBe(2);
   });
 });
 

@@ -243,6 +243,32 @@ describe('GET /state/composite', () => {
     expect((await served.get(PATH, since)).status).toBe(200);
   });
 
+  it('[RPL-20] [TMP-8] holds what other hosts told last of theirs, under one tag with that of this host', async () => {
+    const { poller, fleet } = served.callers;
+    poller.answers.state = () => POLLER_STATE;
+    fleet.publish({ 'host-b': 'http://b' });
+    const theirs = { ...(await served.get('/api/v1/state')).json, host: 'host-b' };
+    const origin = { state: 'stale', last_ok_at: 5, error: null, build: null };
+    const answer = (digest: string) => () => {
+      const bulk = Buffer.from(JSON.stringify(theirs));
+      return { value: { reads: [{ name: 'host-b', ...origin, digest, length: bulk.length }] }, bulk };
+    };
+    fleet.answers.remote_reads = answer('d-1');
+    const all = await served.get(PATH);
+    expect(all.json.origins).toMatchObject({ 'host-a': FRESH, 'host-b': { ...origin, read: theirs } });
+    const asked = fleet.asked.find(({ name }) => name === 'remote_reads');
+    expect(asked).toMatchObject({ input: { asked: { feed: 'state' } } });
+    const since = { 'If-None-Match': all.headers.etag! };
+    expect((await served.get(PATH, since)).status).toBe(304);
+    fleet.answers.remote_reads = answer('d-2');
+    expect((await served.get(PATH, since)).status).toBe(200);
+    poller.up = false;
+    expect((await served.get(PATH)).json.origins).toMatchObject({
+      'host-a': { state: 'no_answer' },
+      'host-b': { state: 'stale', read: { host: 'host-b' } },
+    });
+  });
+
   it('[RPL-20] [RTE-7] says so where this host cannot tell its state', async () => {
     served.callers.poller.up = false;
     const all = await served.get(PATH);

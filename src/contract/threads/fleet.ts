@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { originFields } from '../http/composite.ts';
+import { storeOriginSchema } from '../http/config.ts';
 import { fleetRowSchema } from '../http/fleet.ts';
 import { peersSchema } from '../http/peers.ts';
 import { rehearsalSchema } from '../http/rehearsal.ts';
@@ -16,6 +17,7 @@ const askedReadSchema = z.discriminatedUnion('feed', [
   z.object({ feed: z.literal('sessions'), uid: z.string().optional() }),
   z.object({ feed: z.literal('commits') }),
   z.object({ feed: z.literal('sent-files') }),
+  z.object({ feed: z.literal('state') }),
 ]);
 export type AskedRead = z.infer<typeof askedReadSchema>;
 
@@ -49,6 +51,12 @@ export const fleetCalls = {
     input: z.object({ since: z.string() }),
     output: z.object({ tag: z.string().nullable(), reads: z.array(remoteFeedSchema) }),
     deadline_ms: 5_000,
+  },
+  /** The stores and projects of each remote that has told them (RPL-6). */
+  stores: {
+    input: z.object({}),
+    output: z.object({ origins: z.record(z.string(), storeOriginSchema) }),
+    deadline_ms: 2_000,
   },
   /** Runs one cascade for a remote now; throws `unknown_host` and `breaker_not_tripped`. */
   reset_remote: {
