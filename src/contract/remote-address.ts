@@ -4,6 +4,17 @@ import { z } from 'zod';
 export const remoteAddressSchema = z.union([z.object({ socket: z.string() }), z.object({ url: z.string() })]);
 export type RemoteAddress = z.infer<typeof remoteAddressSchema>;
 
+/** Why a remote cannot be asked whose entry leads nowhere, with what mends it. */
+export function addressFault(
+  name: string,
+  problem: string | null,
+): { code: 'invalid_config'; message: string } {
+  return {
+    code: 'invalid_config',
+    message: `${problem}; mend it with: svc remotes add ${name} --socket <path>`,
+  };
+}
+
 /** An address as a person reads it: without what may be secret in a URL. */
 export function placeOf(address: RemoteAddress): string {
   return 'socket' in address ? address.socket : new URL(address.url).host;

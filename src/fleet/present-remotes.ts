@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FleetRow } from '../contract/http/fleet.ts';
 import { type Peers, peersSchema } from '../contract/http/peers.ts';
-import { placeOf } from '../contract/remote-address.ts';
+import { addressFault, placeOf } from '../contract/remote-address.ts';
 import { hostIn } from '../contract/session-address.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { type Contacts, faultOf } from './contacts.ts';
@@ -51,7 +51,7 @@ export class PresentRemotes {
   async peers(): Promise<Omit<Peers, 'host'>> {
     const told = await Promise.all(
       this.#remotes().map(async ({ name, address, problem }) => {
-        if (address === null) return gapOf(name, noAddress(name, problem));
+        if (address === null) return gapOf(name, addressFault(name, problem));
         try {
           return await this.#contacts.ask(name, () => this.#peersOf({ name, address }));
         } catch (error) {
@@ -84,7 +84,7 @@ export class PresentRemotes {
     } as const;
     const unknown = { build: null, host_class: null, workers: null };
     if (address === null) {
-      const reach = this.#contacts.note(name, 'no_address', noAddress(name, problem));
+      const reach = this.#contacts.note(name, 'no_address', addressFault(name, problem));
       return { ...head, reach, ...unknown };
     }
     const to = { name, address };
@@ -122,10 +122,6 @@ export class PresentRemotes {
 function countOf(running: readonly { phase: string }[]): { running: number; needs_you: number } {
   const needs_you = running.filter(({ phase }) => phase === 'waiting' || phase === 'attention').length;
   return { running: running.length, needs_you };
-}
-
-function noAddress(name: string, problem: string | null): { code: string; message: string } {
-  return { code: 'invalid_config', message: `${problem}; mend it with: svc remotes add ${name}` };
 }
 
 function gapOf(host: string, { code, message }: { code: string; message: string }): Omit<Peers, 'host'> {

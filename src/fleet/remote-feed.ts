@@ -6,6 +6,7 @@ import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
 import { fiberStoresSchema, type StoreOrigin } from '../contract/http/config.ts';
 import type { RemoteState } from '../contract/http/state.ts';
+import { addressFault } from '../contract/remote-address.ts';
 import type { HttpBytes } from '../platform/http-client.ts';
 import { type FeedAnswer, readFeedAnswer } from './feed-answer.ts';
 import type { FeedTransport } from './feed-transport.ts';
@@ -295,8 +296,10 @@ export class RemoteFeed {
     if (phase === 'cascade' && this.#recovery.step === 'look_up')
       this.#remote = this.#in.lookUp(this.#remote.name) ?? this.#remote;
     const { name, address, problem, timing } = this.#remote;
-    if (address === null)
-      throw new CodedError('invalid_config', `${problem}; mend it with: svc remotes add ${name}`);
+    if (address === null) {
+      const { code, message } = addressFault(name, problem);
+      throw new CodedError(code, message);
+    }
     const to = { name, address };
     const get = (path: string, if_none_match: string | null) =>
       this.#in.transport.get({

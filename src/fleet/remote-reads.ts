@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { isCoded, messageOf } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
+import { addressFault } from '../contract/remote-address.ts';
 import type { AskedRead, Remote } from '../contract/threads/fleet.ts';
 import { type Copy, type CopyFiles, digestOf } from './copy-files.ts';
 import { misdirected, type Place, type ReadAnswer, unreachable } from './read-remote.ts';
@@ -123,9 +124,7 @@ export class RemoteReads {
     const shelf = this.#shelf(question.feed, name);
     const entry = entryOf(shelf, question);
     const error =
-      address === null
-        ? { code: 'invalid_config', message: `${problem}; mend it with: svc remotes add ${name}` }
-        : await this.#askIfDue({ name, address }, shelf, entry);
+      address === null ? addressFault(name, problem) : await this.#askIfDue({ name, address }, shelf, entry);
     const all = [...shelf.entries.values()].flatMap(({ copy }) => copy ?? []);
     return { shelf, name, error, copy: entry.copy ?? nearestCopy(question, all) };
   }

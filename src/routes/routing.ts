@@ -1,5 +1,6 @@
 import { WRITE_LIMITS } from '../contract/document-limits.ts';
 import { MOST_HOPS } from '../contract/http/forwarding.ts';
+import { addressFault } from '../contract/remote-address.ts';
 import type { fleetEvents, Remote } from '../contract/threads/fleet.ts';
 import type { Destination, Route, Routing } from '../http/routing.ts';
 import type { Notices } from './callers.ts';
@@ -61,10 +62,10 @@ export function decideRoute(
       `The request for "${named}" went from ${path.join(' to ')} and found no owner; mend the entries of ${named} in their remotes.json.`,
       { origin: named, path },
     );
-  if (remote.problem !== null && typeof routing !== 'object')
-    return refused('invalid_config', `${remote.problem}; mend it with: svc remotes add ${named}`, {
-      origin: named,
-    });
+  if (remote.problem !== null && typeof routing !== 'object') {
+    const { code, message } = addressFault(named, remote.problem);
+    return refused(code, message, { origin: named });
+  }
   return { kind: 'remote', host: named, address: remote.address };
 }
 
