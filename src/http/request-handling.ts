@@ -440,16 +440,17 @@ export class RequestHandling implements RequestTaker {
   /** Sees the pieces of a body; calls `divert` once it is for another host, `refused` where it is for none. */
   #originFinder(call: Call, row: Row, divert: () => void, refused: (error: unknown) => void) {
     const fields = ['origin', ...(row.addressed === undefined ? [] : [row.addressed.field])];
-    const scans = fields.map((field) => ({ field, scan: new FieldScan(field), routed: false }));
+    const scans = fields.map((field) => ({ field, scan: new FieldScan(field) }));
+    let routed = false;
     return (chunk: Uint8Array) => {
       try {
-        for (const one of scans) {
-          const { field, scan, routed } = one;
+        for (const { field, scan } of scans) {
           scan.feed(chunk);
           if (scan.ambiguous)
             throw refusal('invalid_request', `The body names its ${field} twice.`, { issues: [] });
-          if (routed || scan.value === undefined || call.forward !== null) continue;
-          one.routed = true;
+          // What came first decides, and in one piece the origin does, as in a body that is parsed at once.
+          if (routed || scan.value === undefined) continue;
+          routed = true;
           this.#route(call, row, { [field]: scan.value });
           if (call.forward !== null) divert();
         }
