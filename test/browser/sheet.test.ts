@@ -89,7 +89,7 @@ async function reload(page: Page): Promise<void> {
 }
 
 /** What a browser says by itself of an answer that is a refusal; everything else is a fault of the page. */
-const faults = (page: Page) => page.complaints.filter((one) => !/status of (404|409|400|422)/.test(one));
+const faults = (page: Page) => page.complaints.filter((one) => !/status of (404|409|400|422|503)/.test(one));
 
 const TITLE = `the sheet of a fiber${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
 
@@ -126,6 +126,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
           front: { status: 'open' },
           svc: { kind: 'standing', schedule: '0 9 * * 1', tz: 'UTC' },
         });
+        home.fiber('yearly', { svc: { kind: 'standing', schedule: '0 9 1 1 *', tz: 'UTC' } });
         home.fiber('sketch', { front: { status: 'open' } });
         home.fiber('movable', { front: { status: 'open' } });
         home.fiber('edited', { front: { status: 'open' }, body: 'one\ntwo\nthree\nfour\nfive\n' });
@@ -200,6 +201,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await says(page, '/no/such/folder does not exist', 'svc dispatch homeless');
     const weekly = await open('weekly');
     await says(weekly, '0 9 * * 1, UTC', 'standing');
+    const yearly = await open('yearly');
+    await says(yearly, 'Next', 'Then');
   });
 
   it('shows no script, frame, style or far picture of a hostile body, and scrolls its table alone', async () => {
@@ -389,6 +392,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await says(page, 'asks to use Bash', 'svc attach asked', runtime.session_uuid!);
     expect(await sheet(page)).toMatch(/Waiting for you, \d+ s/);
     expect(await part(page, 'Why it is not running')).toBe('');
+    await press(page, 'Open its terminal');
+    await says(page, 'Run this in a terminal:', 'attach-session');
     const phone = await open('asked', PHONE);
     const text = await says(phone, 'asks to use Bash', runtime.session_uuid!);
     expect(text).not.toContain('svc attach');

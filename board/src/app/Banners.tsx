@@ -13,10 +13,7 @@ import styles from './Banners.module.css';
 import { SkewNotices } from './SkewNotices.tsx';
 
 /** Without it the rest of the board still tells what concerns each fiber. */
-const HOST_NOTICES = part(
-  () => import('./HostNotices.tsx'),
-  () => undefined,
-);
+const HOST_NOTICES = part(() => import('./HostNotices.tsx'));
 
 /** What concerns the whole board, most urgent first. */
 export function Banners({ followed, held }: { followed: Followed; held: number }): ReactNode {

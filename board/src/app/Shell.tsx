@@ -33,10 +33,7 @@ const DAY = part(
   () => import('../day/Day.tsx'),
   () => goTo('desk'),
 );
-const FIRST_RUN = part(
-  () => import('../first-run/FirstRun.tsx'),
-  () => undefined,
-);
+const FIRST_RUN = part(() => import('../first-run/FirstRun.tsx'));
 const TASK_FORM = part(() => import('../forms/TaskForm.tsx'), closeSheet);
 const FINDER = part(() => import('../search/Finder.tsx'), closeSheet);
 const HOSTS = part(() => import('./HostsSheet.tsx'), closeSheet);

@@ -14,15 +14,9 @@ import { Glyph } from '../ui/Glyph.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
 import styles from './CardView.module.css';
 
-const WAKE = part(
-  () => import('../time/Wake.tsx'),
-  () => undefined,
-);
+const WAKE = part(() => import('../time/Wake.tsx'));
 
-const SENT = part(
-  () => import('./SentChips.tsx'),
-  () => undefined,
-);
+const SENT = part(() => import('./SentChips.tsx'));
 
 export const CardView = memo(function CardView({
   card,

@@ -17,10 +17,7 @@ export type DeskProps = {
   loaded: boolean;
 };
 
-const RIBBON = part(
-  () => import('../time/Ribbon.tsx'),
-  () => undefined,
-);
+const RIBBON = part(() => import('../time/Ribbon.tsx'));
 const NO_ITEMS: readonly Item[] = [];
 /** The place of In flight among the lists. */
 const IN_FLIGHT = 2;

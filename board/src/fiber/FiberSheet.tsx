@@ -34,10 +34,7 @@ import { WhyPart } from './WhyPart.tsx';
 
 const TranscriptDialog = lazy(() => import('./transcript/TranscriptDialog.tsx'));
 const CommitDialog = lazy(() => import('./commit/CommitDialog.tsx'));
-const WAKE = latePart(
-  () => import('../time/Wake.tsx'),
-  () => undefined,
-);
+const WAKE = latePart(() => import('../time/Wake.tsx'));
 /** How the address names a transcript or a commit that is open over the sheet. */
 const OVER = /^(transcript|commit) (.+)$/;
 

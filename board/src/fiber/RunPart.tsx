@@ -1,14 +1,16 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTimeText, useToday } from '../lib/clock.ts';
 import { usePhone } from '../lib/media.ts';
 import { sessionsPath } from '../lib/paths.ts';
-import { useComposite } from '../lib/reads.ts';
+import { useComposite, useRead } from '../lib/reads.ts';
 import { linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
-import type { FiberRow } from '../model/wire.ts';
+import type { FiberRow, Why } from '../model/wire.ts';
 import { comingMoment, fullMoment, lasting } from '../model/wording.ts';
-import { Button } from '../ui/Button.tsx';
+import { Command } from './Command.tsx';
+import { OpenTerminal } from './OpenTerminal.tsx';
+import { useOrigin } from './origin.ts';
 import { Facts, Part } from './Part.tsx';
-import styles from './RunPart.module.css';
+import { whyPath } from './WhyPart.tsx';
 
 const KINDS = { oneshot: 'one shot', standing: 'standing', pinned: 'pinned' } as const;
 const SURFACES = { cli: 'terminal', app: 'app conversation' } as const;
@@ -20,6 +22,8 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
   const { runtime, svc, uid } = row;
   const { value } = useComposite<Sessions>(uid === null ? null : sessionsPath(uid));
   const session = pastSessions(linesOf(value)).find((one) => one.session === runtime?.session_uuid);
+  const origin = useOrigin();
+  const why = useRead<Why>(row.next_due_at === undefined ? null : whyPath(row, origin));
   const active = useTimeText((now) =>
     runtime?.last_activity_at == null ? '' : `${lasting(now - runtime.last_activity_at)} ago`,
   );
@@ -39,6 +43,8 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
   if (svc?.schedule !== undefined)
     rows.push(['Schedule', `${svc.schedule}${svc.tz === undefined ? '' : `, ${svc.tz}`}`]);
   if (row.next_due_at !== undefined) rows.push(['Next', comingMoment(row.next_due_at, today)]);
+  const later = why.value?.next_occurrences?.filter((at) => at > (row.next_due_at ?? at)) ?? [];
+  if (later.length > 0) rows.push(['Then', later.map((at) => comingMoment(at, today)).join(', ')]);
   if (row.due !== undefined) rows.push(['Due', row.due]);
   if (row.horizon === 'stashed')
     rows.push(['Rests', row.due === undefined ? 'without a date' : `until ${row.due}`]);
@@ -49,33 +55,12 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
   return (
     <Part title={runtime === undefined ? 'Set-up' : 'This run'}>
       <Facts rows={rows} />
-      {runtime?.surface === 'cli' && !phone && <Command text={`svc attach ${row.id}`} />}
-    </Part>
-  );
-}
-
-/** A command for a terminal, to be copied. */
-function Command({ text }: { text: string }): ReactNode {
-  const [copied, setCopied] = useState(false);
-  // A page over plain HTTP from another machine has no clipboard; the text can be selected as a whole.
-  const { clipboard } = navigator as { clipboard?: Clipboard };
-  return (
-    <p className={styles.command}>
-      <code>{text}</code>
-      {clipboard !== undefined && (
-        <Button
-          tone="quiet"
-          aria-label={`Copy ${text}`}
-          onClick={() => {
-            clipboard.writeText(text).then(
-              () => setCopied(true),
-              () => setCopied(false),
-            );
-          }}
-        >
-          {copied ? 'Copied' : 'Copy'}
-        </Button>
+      {runtime?.mux_session != null && !phone && (
+        <>
+          <Command text={`svc attach ${row.id}`} />
+          <OpenTerminal asked={{ mux_session: runtime.mux_session }}>Open its terminal</OpenTerminal>
+        </>
       )}
-    </p>
+    </Part>
   );
 }

@@ -12,9 +12,13 @@ import styles from './WhyPart.module.css';
 
 const AGAIN_MS = 20_000;
 
+export function whyPath(row: FiberRow, origin: string | null): string {
+  return pathAt(origin, `/why?fiber=${encodeURIComponent(referenceOf(row))}`);
+}
+
 /** Why no worker runs on the fiber, and what mends it, in the sentences of the daemon. */
 export function WhyPart({ row }: { row: FiberRow }): ReactNode {
-  const path = pathAt(useOrigin(), `/why?fiber=${encodeURIComponent(referenceOf(row))}`);
+  const path = whyPath(row, useOrigin());
   const read = useRead<Why>(path, { every_ms: AGAIN_MS });
   const { again } = read;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another row means that something of it has changed.

@@ -12,10 +12,7 @@ const LAUNCH = part(() => import('./LaunchDialog.tsx'), close);
 const NEST = part(() => import('./NestDialog.tsx'), close);
 const SHAPE = part(() => import('./ShapeDialog.tsx'), close);
 
-const DROP_TRAY = part(
-  () => import('./DropTray.tsx'),
-  () => undefined,
-);
+const DROP_TRAY = part(() => import('./DropTray.tsx'));
 
 /** The keys of the focused card, the menus and dialogs that they open, and where a dragged card can be dropped. */
 export function GestureLayer(): ReactNode {

@@ -9,7 +9,10 @@ export type Part<P> = {
   failed(): void;
 };
 
-export function part<P>(load: () => Promise<{ default: ComponentType<P> }>, failed: () => void): Part<P> {
+export function part<P>(
+  load: () => Promise<{ default: ComponentType<P> }>,
+  failed: () => void = () => undefined,
+): Part<P> {
   const one: Part<P> = {
     loaded: null,
     failed,
@@ -21,7 +24,7 @@ export function part<P>(load: () => Promise<{ default: ComponentType<P> }>, fail
   return one;
 }
 
-const NOT_LOADED = 'This cannot be opened now: the daemon does not answer. Try again once it does.';
+const NOT_LOADED = 'This cannot be opened while the daemon does not answer.';
 
 type LateProps<P> = {
   of: Part<P>;

@@ -5,6 +5,7 @@ import type { FiberRow as ToldRow } from '../../../src/contract/fiber.ts';
 export type { Agent, AgentEffortReply, AgentsReply } from '../../../src/contract/agent.ts';
 export type { Roster, Surface } from '../../../src/contract/fiber.ts';
 export type { Activity, ActivityComposite } from '../../../src/contract/http/activity.ts';
+export type { Attached } from '../../../src/contract/http/attach.ts';
 export type { StoredFile } from '../../../src/contract/http/attachments.ts';
 export type { Booting } from '../../../src/contract/http/booting.ts';
 export type { BrakePulled, BrakeReleased } from '../../../src/contract/http/brake.ts';

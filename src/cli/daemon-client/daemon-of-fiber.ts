@@ -30,62 +30,58 @@ const hostsSchema = stateSchema.pick({ host: true }).extend({
 export type DaemonOfFiber = { daemon: DaemonClient; host: string | null };
 
 /**
- * Connects to the daemon for requests about a fiber, by its canonical id or uid. A fiber that is not found here is looked for
- * on the other hosts that the daemon knows; with `host`, its requests are for that host. Throws `unknown_host`, and
- * `ambiguous_fiber` where several other hosts have it. Where none does, the first request is refused as it would be anyway.
+ * Asks the daemon for something about a fiber, by its canonical id or uid: of this host first, so that one that is here costs
+ * no other request. Where it is refused with `fiber_not_found`, the same is asked of the other host that has the fiber; with
+ * `host`, of that host alone. Throws `unknown_host`, and `ambiguous_fiber` where several other hosts have it.
  */
-export async function connectForFiber(
+export async function askForFiber<T>(
   context: CliContext,
-  fiber: string,
-  host?: string,
-): Promise<DaemonOfFiber> {
-  const { daemon, host: of } = await find(context, fiber, host);
-  return { daemon, host: of };
+  { fiber, host }: { fiber: string; host: string | undefined },
+  ask: (of: DaemonOfFiber) => Promise<T>,
+): Promise<T> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  if (host !== undefined) return ask(await atHost(daemon, host));
+  try {
+    return await ask({ daemon, host: null });
+  } catch (error) {
+    if (!isCoded(error, 'fiber_not_found')) throw error;
+    const name = await otherHostOf(daemon, fiber);
+    if (name === null) throw error;
+    context.err(`svc: ${fiber} is on ${name}\n`);
+    return ask({ daemon: forHost(daemon, name), host: name });
+  }
 }
 
-/** As `connectForFiber`, with the row of the fiber; throws `fiber_not_found`. */
-export async function readFiber(
+/** The row of a fiber, and who is to be asked for more of it; throws `fiber_not_found` too. */
+export function readFiber(
   context: CliContext,
   fiber: string,
   host?: string,
 ): Promise<DaemonOfFiber & { fiber: FiberRow }> {
-  const { read, ...found } = await find(context, fiber, host);
-  return { ...found, ...(await read()) };
+  return askForFiber(context, { fiber, host }, async (of) => ({
+    ...of,
+    ...(await of.daemon.get(`/fibers/${fiberPath(fiber)}`, fiberReplySchema)),
+  }));
 }
 
-type Found = DaemonOfFiber & { read(): Promise<{ fiber: FiberRow }> };
+async function atHost(daemon: DaemonClient, host: string): Promise<DaemonOfFiber> {
+  // An origin that nobody knows is taken for this host, whose own fiber of that name would be meant.
+  const { host: own, fleet } = await daemon.get('/state', hostsSchema);
+  if (host === own) return { daemon, host: null };
+  if (fleet?.remotes.some(({ name }) => name === host) === true)
+    return { daemon: forHost(daemon, host), host };
+  throw new CodedError('unknown_host', `no host "${host}" is known here; see: svc remotes list`);
+}
 
-async function find(context: CliContext, fiber: string, host: string | undefined): Promise<Found> {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const at = (name: string): Found => {
-    const there = forHost(daemon, name);
-    return { daemon: there, host: name, read: () => rowOf(there, fiber) };
-  };
-  if (host !== undefined) {
-    // An origin that nobody knows is taken for this host, whose own fiber of that name would be meant.
-    const { host: own, fleet } = await daemon.get('/state', hostsSchema);
-    if (host === own) return { daemon, host: null, read: () => rowOf(daemon, fiber) };
-    if (fleet?.remotes.some(({ name }) => name === host) === true) return at(host);
-    throw new CodedError('unknown_host', `no host "${host}" is known here; see: svc remotes list`);
-  }
-  const here = await Promise.allSettled([rowOf(daemon, fiber)]);
-  const read = async () => (here[0].status === 'fulfilled' ? here[0].value : Promise.reject(here[0].reason));
-  const found = { daemon, host: null, read };
-  if (here[0].status === 'fulfilled' || !isCoded(here[0].reason, 'fiber_not_found')) return found;
+/** The other host that has a fiber; null where none is known to. */
+async function otherHostOf(daemon: DaemonClient, fiber: string): Promise<string | null> {
   const places = await daemon.get('/fibers/composite', placesSchema).catch(() => null);
-  const [only, ...others] = places === null ? [] : otherHostsOf(fiber, places);
-  if (only === undefined) return found;
-  if (others.length > 0)
-    throw new CodedError(
-      'ambiguous_fiber',
-      `${fiber} is on the hosts ${[only, ...others].join(', ')}; name the one that is meant with --host`,
-    );
-  context.err(`svc: ${fiber} is on ${only}\n`);
-  return at(only);
-}
-
-function rowOf(daemon: DaemonClient, fiber: string): Promise<{ fiber: FiberRow }> {
-  return daemon.get(`/fibers/${fiberPath(fiber)}`, fiberReplySchema);
+  const [only = null, ...others] = places === null ? [] : otherHostsOf(fiber, places);
+  if (others.length === 0) return only;
+  throw new CodedError(
+    'ambiguous_fiber',
+    `${fiber} is on the hosts ${[only, ...others].join(', ')}; name the one that is meant with --host`,
+  );
 }
 
 /** The other hosts that have a fiber of this id or uid. */

@@ -8,7 +8,7 @@ import { watchLine } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { errorOf } from '../daemon-client/client.ts';
-import { connectForFiber } from '../daemon-client/daemon-of-fiber.ts';
+import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
 
 /** `svc dispatch <fiber>`: starts a worker now (WPL-1). */
 export const verb = defineVerb({
@@ -40,21 +40,26 @@ export const verb = defineVerb({
   exits: { 1: 'the launch was refused' },
   async run(context, given) {
     const { fiber, message, project_dir, force, ad_hoc, despite_brake, dry_run, resume_mode } = given;
-    const { daemon, host } = await connectForFiber(context, fiber, given.host);
-    const body: DispatchRequest = {
-      fiber_id: fiber,
-      force,
-      user_message: message,
-      // A folder of another host is for that one to find.
-      project_dir:
-        project_dir === undefined || host !== null ? project_dir : resolveDirectory(project_dir, context.cwd),
-      ad_hoc,
-      despite_brake,
-      resume_mode,
-      dry_run,
-    };
-    const answer = await daemon.request('POST', '/dispatch', body);
-    const refused = refusedSchema.safeParse(answer.body);
+    const { answer, refused, host } = await askForFiber(context, { fiber, host: given.host }, async (of) => {
+      const body: DispatchRequest = {
+        fiber_id: fiber,
+        force,
+        user_message: message,
+        // A folder of another host is for that one to find.
+        project_dir:
+          project_dir === undefined || of.host !== null
+            ? project_dir
+            : resolveDirectory(project_dir, context.cwd),
+        ad_hoc,
+        despite_brake,
+        resume_mode,
+        dry_run,
+      };
+      const answer = await of.daemon.request('POST', '/dispatch', body);
+      const refused = refusedSchema.safeParse(answer.body);
+      if (!refused.success && answer.status === 404) throw errorOf(answer, '/dispatch');
+      return { answer, refused, host: of.host };
+    });
     if (refused.success) {
       const { message, needs } = refused.data;
       const warnings = [`${message}${needs === undefined ? '' : '; name the folder with --project-dir'}`];

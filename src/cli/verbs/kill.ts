@@ -4,7 +4,7 @@ import { type KillRequest, killedSchema } from '../../contract/http/dispatch.ts'
 import { DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
-import { connectForFiber } from '../daemon-client/daemon-of-fiber.ts';
+import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
 
 /** `svc kill <fiber>`: stops its worker and holds the fiber (WPL-4); succeeds if none runs. */
 export const verb = defineVerb({
@@ -24,20 +24,21 @@ export const verb = defineVerb({
   ]),
   exits: { 1: 'the worker was ended, but the hold could not be written' },
   async run(context, { fiber, note, host, dry_run }) {
-    const { daemon } = await connectForFiber(context, fiber, host);
     const body: KillRequest = { fiber_id: fiber, note };
     try {
-      if (dry_run === true) return await rehearseRequest(daemon, '/kill', body);
-      const killed = await daemon.post('/kill', body, killedSchema);
-      const how = killed.already_killed ? 'Stopped already, nothing runs for' : 'Stopped';
-      const session = killed.mux_session === null ? '' : ` (${killed.mux_session})`;
-      const { fault } = killed;
-      return {
-        json: killed,
-        text: `${how} ${killed.fiber_id}${session}\nIt is held, also when the daemon is started anew; let it go on with: svc resume ${killed.fiber_id}\n`,
-        faults: fault === undefined ? [] : [fault],
-        exit: fault === undefined ? EXIT.ok : EXIT.refused,
-      };
+      return await askForFiber(context, { fiber, host }, async ({ daemon }) => {
+        if (dry_run === true) return rehearseRequest(daemon, '/kill', body);
+        const killed = await daemon.post('/kill', body, killedSchema);
+        const how = killed.already_killed ? 'Stopped already, nothing runs for' : 'Stopped';
+        const session = killed.mux_session === null ? '' : ` (${killed.mux_session})`;
+        const { fault } = killed;
+        return {
+          json: killed,
+          text: `${how} ${killed.fiber_id}${session}\nIt is held, also when the daemon is started anew; let it go on with: svc resume ${killed.fiber_id}\n`,
+          faults: fault === undefined ? [] : [fault],
+          exit: fault === undefined ? EXIT.ok : EXIT.refused,
+        };
+      });
     } catch (error) {
       if (!isCoded(error, 'no_worker')) throw error;
       return {

@@ -2,7 +2,7 @@ import { type Why, whySchema } from '../../contract/http/why.ts';
 import { ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { formatMoment, formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
-import { connectForFiber } from '../daemon-client/daemon-of-fiber.ts';
+import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { deathDetails, screenLines } from './status/death.ts';
 
 /** `svc why <fiber>`: what keeps the daemon from starting it, and what to do (LIF-2). */
@@ -17,9 +17,10 @@ export const verb = defineVerb({
   page: 'why.md',
   json: whySchema,
   async run(context, { fiber, look, host }) {
-    const { daemon } = await connectForFiber(context, fiber, host);
     const query = `fiber=${encodeURIComponent(fiber)}&look=${look ? '1' : '0'}`;
-    const why = await daemon.get(`/why?${query}`, whySchema);
+    const why = await askForFiber(context, { fiber, host }, ({ daemon }) =>
+      daemon.get(`/why?${query}`, whySchema),
+    );
     return { json: why, text: whyPage(why) };
   },
 });

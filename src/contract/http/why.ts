@@ -42,6 +42,8 @@ export const whySchema = z.object({
   workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
   /** Since when it waits for a free worker slot; null if it does not. */
   waits_since: z.number().nullable(),
+  /** When its schedule comes next, also while it waits or rests; absent without a schedule that can be read. */
+  next_occurrences: z.array(z.number()).optional(),
   runtime: runViewSchema.optional(),
   blocked: blockedViewSchema.optional(),
   last_death: deathSchema.optional(),

@@ -28,6 +28,22 @@ export function standingDue(document: FiberDocument, now: number, zone: string):
   return first.at <= now ? { kind: 'due', occurrence: first.at } : { kind: 'later', next: first.at };
 }
 
+/** Occurrences that are told of a schedule. */
+const SEVERAL = 3;
+
+/** The next occurrences of its schedule after a moment; null without a schedule that can be read. */
+export function nextOccurrences(document: FiberDocument, now: number, zone: string): number[] | null {
+  const schedule = document.svc?.schedule;
+  if (schedule === undefined) return null;
+  const found: number[] = [];
+  while (found.length < SEVERAL) {
+    const next = firstAfter(schedule, document.svc?.tz ?? zone, found.at(-1) ?? now);
+    if (next.kind === 'invalid') return null;
+    found.push(next.at);
+  }
+  return found;
+}
+
 /**
  * The last moment at which this role was served, in milliseconds; null when nothing is recorded. Where the document
  * does not say when it was created, its ULID does.

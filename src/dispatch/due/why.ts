@@ -11,6 +11,7 @@ import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { askGates } from './eligibility.ts';
 import { eligibilityFacts, workerCount } from './fiber-facts.ts';
+import { nextOccurrences } from './standing.ts';
 import { explainGate } from './why-sentences.ts';
 
 /**
@@ -46,6 +47,7 @@ export async function explainFiber(
   const last_death = memory.deaths.of(document, world.host);
   const passed = gates.every((gate) => gate.state === 'open');
   const checks = passed && options.look ? await askChecks(world, document) : LAUNCH_CHECKS.map(notAsked);
+  const next_occurrences = nextOccurrences(document, facts.now, world.zone);
   const all = [...gates, ...checks];
   const first = all.find((gate) => gate.state === 'shut') ?? null;
   return {
@@ -65,6 +67,7 @@ export async function explainFiber(
           },
     workers: { count: workerCount(memory), most: memory.most_workers },
     waits_since: options.waits_since,
+    ...(next_occurrences === null ? {} : { next_occurrences }),
     ...(run === undefined ? {} : { runtime: viewRun(run, facts.now) }),
     ...(facts.refusal === undefined ? {} : { blocked: facts.refusal }),
     ...(last_death === undefined ? {} : { last_death }),

@@ -4,7 +4,7 @@ import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import type { FiberDocument, SvcBlock } from '../../../src/contract/fiber.ts';
 import { occurrenceAfter } from '../../../src/dispatch/due/occurrences.ts';
-import { standingDue } from '../../../src/dispatch/due/standing.ts';
+import { nextOccurrences, standingDue } from '../../../src/dispatch/due/standing.ts';
 
 function role(svc: Partial<SvcBlock>, created_at = '2026-01-05T00:00:00Z'): FiberDocument {
   return {
@@ -34,6 +34,15 @@ describe('standing roles', () => {
       kind: 'due',
       occurrence: at('2026-01-05T09:00:00Z'),
     });
+  });
+
+  it('tells the next occurrences of its schedule, whatever it was served, and none of one that cannot be read', () => {
+    const now = at('2026-01-05T09:00:00Z');
+    const next = ['2026-01-06T09:00:00Z', '2026-01-07T09:00:00Z', '2026-01-08T09:00:00Z'].map(at);
+    expect(nextOccurrences(role({ schedule: '0 9 * * *', tz: 'UTC' }), now, 'Europe/Paris')).toEqual(next);
+    expect(nextOccurrences(role({ schedule: '0 10 * * *' }), now, 'Europe/Paris')).toEqual(next);
+    expect(nextOccurrences(role({ schedule: 'at times' }), now, 'UTC')).toBeNull();
+    expect(nextOccurrences(role({}), now, 'UTC')).toBeNull();
   });
 
   it.each(['dispatched_at', 'handed_off_at'] as const)(

@@ -6,6 +6,7 @@ import { type Said, type Transcript, withPage } from '../../model/transcript.ts'
 import type { TranscriptWords } from '../../model/wire.ts';
 import { fullMoment, sizeText } from '../../model/wording.ts';
 import { Button } from '../../ui/Button.tsx';
+import { OpenTerminal } from '../OpenTerminal.tsx';
 import { useOrigin } from '../origin.ts';
 import { PartDialog } from '../PartDialog.tsx';
 import styles from './TranscriptDialog.module.css';
@@ -28,6 +29,7 @@ export default function TranscriptDialog({ session, title, live }: TranscriptPro
   const facts = `Transcript of ${session}${size === null ? '' : `, ${sizeText(size)}`}${live ? ', live' : ''}`;
   return (
     <PartDialog name="Transcript" title={title} facts={facts}>
+      {!live && <OpenTerminal asked={{ session }}>Open it again in a terminal</OpenTerminal>}
       {fault !== null && (
         <p className={styles.fault} role="alert">
           {fault}
