@@ -323,13 +323,23 @@ export class RemoteFeed {
     if (status !== 200) throw refused(to, status, body);
     this.#take(to, body);
     this.#etag = tagOf(headers.etag);
-    const now = this.#in.clock.now();
-    if (this.#stores_at !== null && now - this.#stores_at < STORES_MS) return;
-    this.#stores_at = now;
-    this.#takeStores(name, await get('/fiber-stores', null));
   }
 
-  /** A host that tells no such lists, or others, is one like any other. */
+  /** Asks for the lists of that host now and then. Its feed does not wait for them, and one that tells none is well too. */
+  async #askStores(): Promise<void> {
+    const now = this.#in.clock.now();
+    const { name, address, timing } = this.#remote;
+    const is_known = this.#stores_at !== null && now - this.#stores_at < STORES_MS;
+    if (address === null || is_known) return;
+    this.#stores_at = now;
+    const question = {
+      ...{ to: { name, address }, path: '/fiber-stores', if_none_match: null, meter: { bytes: 0 } },
+      ...{ timeout_ms: timing.request_timeout_ms, anew: false, signal: this.#stopped.signal },
+    };
+    const answer = await this.#in.transport.get(question).catch(() => null);
+    if (answer !== null) this.#takeStores(name, answer);
+  }
+
   #takeStores(name: string, { status, body }: HttpBytes): void {
     if (status !== 200 || body.length > MOST_STORES_BYTES) return;
     const told = fiberStoresSchema.safeParse(orNull(() => parsed(body))).data;
@@ -366,6 +376,7 @@ export class RemoteFeed {
     this.#state = this.#judge();
     if (this.#seen() !== was) this.#in.changed();
     this.#openStream();
+    void this.#askStores();
   }
 
   #failed(error: unknown): void {
