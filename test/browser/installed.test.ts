@@ -2,13 +2,14 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { builtBoard } from '../kit/built-package.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { unusedPort } from '../kit/unused-port.ts';
 import { Chromium, NO_BROWSER, type Page } from './chromium.ts';
 import { faults } from './desk-page.ts';
 
-const BUILT = new URL('../../dist/board', import.meta.url).pathname;
+const BUILT = builtBoard();
 
 let browser: Chromium;
 let daemon: TestDaemon;

@@ -36,3 +36,8 @@ export default function buildForTests(): (() => void) | undefined {
 export function programOf(name: 'launcher.mjs' | 'svc.cjs'): string {
   return join(process.env[VARIABLE] ?? CHECKOUT, 'src/cli', name);
 }
+
+/** Folder of the board that the daemons of the suite serve. */
+export function builtBoard(): string {
+  return join(process.env[VARIABLE] ?? CHECKOUT, 'dist/board');
+}
