@@ -170,13 +170,13 @@ describe('the board shell', () => {
     expect(await served.get('/assets/late-1.css')).toMatchObject({ status: 200, body: 'p{}' });
   });
 
-  it('says how to build the board if there is none', async () => {
+  it('[BRD-1] says how to build the board if there is none', async () => {
     const missing = await served.get('/');
     expect(missing).toMatchObject({ status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } });
     expect(missing.body).toContain('npm run build');
   });
 
-  it('redirects a phone to the board', async () => {
+  it('[BRD-1] redirects a phone to the board', async () => {
     expect(await served.get('/phone')).toMatchObject({ status: 302, body: '', headers: { location: '/' } });
   });
 });
