@@ -121,13 +121,17 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
-  it('[RPL-2] is shown as it was last known when its host is gone, and fresh when it is back', async () => {
+  it('[RPL-2] [WPL-26] is shown as it was last known when its host is gone, can be tried at once, and is fresh when it is back', async () => {
     const page = await open();
     await cardWhen(page, 'sketch', 'of the other host');
     await owner.kill9();
     try {
       await read(page, '1 of 2 hosts fresh');
       await cardWhen(page, 'sketch', 'with its age', ({ text }) => /far, /.test(text));
+      const hosts = await open('/?sheet=hosts');
+      await click(hosts, 'Try far now');
+      await read(hosts, 'far is being tried.');
+      expect(faults(hosts)).toEqual([]);
     } finally {
       await owner.start();
     }

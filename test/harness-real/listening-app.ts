@@ -37,22 +37,14 @@ export async function startListeningApp({ args }: { args?: string[] } = {}): Pro
     },
   });
   const go = join(one.project_dir, 'go');
-  const began = join(one.project_dir, 'began');
-  one.stub.script({
-    match: 'Fiber: listens',
-    steps: [{ shell: `touch ${began}; while [ ! -e ${go} ]; do sleep 0.1; done` }, { text: 'Ready.' }],
+  const stop = async () => {
+    await server?.stop();
+    await one.stop();
+  };
+  const thread_id = await beginTurn(one, go).catch(async (error: unknown) => {
+    await stop();
+    throw error;
   });
-  one.stub.script({ match: 'Please look at the last', steps: [{ text: 'Understood.' }] });
-  await one.release();
-  await one.add('listens');
-  const { path } = await one.rowWhere('listens', () => true);
-  const svc = `svc:\n  kind: oneshot\n  host: test-host\n  surface: app\n  agent: codex\n  project_dir: ${one.project_dir}`;
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/\n---\n/, `\n${svc}\n---\n`));
-  await one.rowWhere('listens', (row) => row.svc?.surface === 'app');
-  const { status, body } = await one.post('/dispatch', { fiber_id: 'listens' });
-  expect(status, JSON.stringify(body)).toBe(200);
-  const { thread_id } = body as { thread_id: string };
-  await expect.poll(() => existsSync(began), WITHIN).toBe(true);
   // A fiber without a worker has no session to write to any more.
   const address = printAddress({ host: 'test-host', harness: 'codex', native_id: thread_id });
   return {
@@ -74,9 +66,27 @@ export async function startListeningApp({ args }: { args?: string[] } = {}): Pro
       return lines.filter((line) => line.includes(`[message ${id} from `) && /"role":"user"/.test(line))
         .length;
     },
-    async stop() {
-      await server?.stop();
-      await one.stop();
-    },
+    stop,
   };
+}
+
+/** Starts the conversation, whose first turn waits for a file; answers the id of its thread. */
+async function beginTurn(one: RealDaemon, go: string): Promise<string> {
+  const began = join(one.project_dir, 'began');
+  one.stub.script({
+    match: 'Fiber: listens',
+    steps: [{ shell: `touch ${began}; while [ ! -e ${go} ]; do sleep 0.1; done` }, { text: 'Ready.' }],
+  });
+  one.stub.script({ match: 'Please look at the last', steps: [{ text: 'Understood.' }] });
+  await one.release();
+  await one.add('listens');
+  const { path } = await one.rowWhere('listens', () => true);
+  const svc = `svc:\n  kind: oneshot\n  host: test-host\n  surface: app\n  agent: codex\n  project_dir: ${one.project_dir}`;
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/\n---\n/, `\n${svc}\n---\n`));
+  await one.rowWhere('listens', (row) => row.svc?.surface === 'app');
+  const { status, body } = await one.post('/dispatch', { fiber_id: 'listens' });
+  expect(status, JSON.stringify(body)).toBe(200);
+  const { thread_id } = body as { thread_id: string };
+  await expect.poll(() => existsSync(began), WITHIN).toBe(true);
+  return thread_id;
 }

@@ -1,6 +1,8 @@
 import { type ReactNode, useMemo } from 'react';
-import { useFollowed } from '../lib/board.ts';
+import { post } from '../lib/api.ts';
+import { askNow, useFollowed } from '../lib/board.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
+import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
 import type { Contact } from '../model/contact.ts';
 import {
@@ -68,6 +70,14 @@ export default function HostsSheet(): ReactNode {
 
 const NOTHING: HostCounts = { fibers: 0, workers: 0 };
 
+/** One whose breaker has not tripped is asked every few seconds anyway, so that its refusal says nothing. */
+async function tryNow(host: string): Promise<void> {
+  const answer = await post(`/remotes/${encodeURIComponent(host)}/reset`, {});
+  if (!answer.ok && answer.code !== 'breaker_not_tripped') toast(answer.message, { tone: 'fault' });
+  else toast(`${host} is being tried.`);
+  askNow();
+}
+
 type HostRowProps = {
   line: HostLine;
   contact: Contact;
@@ -103,6 +113,11 @@ function HostRow({ line, contact, counts, skewed }: HostRowProps): ReactNode {
           )}
         </p>
       </div>
+      {!own && error !== null && (
+        <Button size="small" aria-label={`Try ${host} now`} onClick={() => void tryNow(host)}>
+          Try now
+        </Button>
+      )}
       {!own && counts.fibers > 0 && (
         <Button
           size="small"

@@ -7,6 +7,7 @@ import type { FiberReply } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
 import styles from './BodyPart.module.css';
+import { draftKey, useOrigin } from './origin.ts';
 import { Part } from './Part.tsx';
 
 const BodyEditor = lazy(() => import('./BodyEditor.tsx'));
@@ -25,7 +26,7 @@ type BodyPartProps = {
 /** The body of the document, as a page and as a text to edit. */
 export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): ReactNode {
   const { path, body = '', digest } = document;
-  const key = `body ${referenceOf(document)}`;
+  const key = draftKey('body', referenceOf(document), useOrigin());
   const [draft, setDraft] = useState<BodyDraft | null>(() => keptDraft<BodyDraft>(key));
   const [kept, setKept] = useState(true);
   const change = (next: BodyDraft | null) => {

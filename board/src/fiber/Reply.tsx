@@ -11,7 +11,7 @@ import { referenceOf } from '../model/sheet.ts';
 import type { Delivered, FiberRow } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
-import { toHost, useOrigin } from './origin.ts';
+import { draftKey, toHost, useOrigin } from './origin.ts';
 import styles from './Reply.module.css';
 
 /** A worker that is starting is waited for, and its conversation is looked at for the message. */
@@ -26,7 +26,7 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
   const id = useId();
   const reference = referenceOf(row);
   const origin = useOrigin();
-  const key = `reply ${reference}`;
+  const key = draftKey('reply', reference, origin);
   const picker = useRef<HTMLInputElement>(null);
   const [draft, setDraft] = useState<ReplyDraft>(() => keptDraft<ReplyDraft>(key) ?? NO_DRAFT);
   const [busy, setBusy] = useState<'sending' | 'storing' | null>(null);

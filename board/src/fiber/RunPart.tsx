@@ -57,7 +57,7 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
       <Facts rows={rows} />
       {runtime?.mux_session != null && !phone && (
         <>
-          <Command text={`svc attach ${row.id}`} />
+          {origin === null && <Command text={`svc attach ${row.id}`} />}
           <OpenTerminal asked={{ mux_session: runtime.mux_session }}>Open its terminal</OpenTerminal>
         </>
       )}

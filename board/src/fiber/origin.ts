@@ -7,6 +7,11 @@ export function useOrigin(): string | null {
   return useContext(SheetOrigin);
 }
 
+/** What names the draft of a fiber: two hosts may have one of the same id. */
+export function draftKey(kind: 'body' | 'reply', reference: string, origin: string | null): string {
+  return origin === null ? `${kind} ${reference}` : `${kind} ${reference} ${origin}`;
+}
+
 /** What a write to the fiber of a host says of the host. */
 export function toHost(origin: string | null): { origin?: string } {
   return origin === null ? {} : { origin };
