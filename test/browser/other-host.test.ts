@@ -129,7 +129,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       await read(page, '1 of 2 hosts fresh');
       await cardWhen(page, 'sketch', 'with its age', ({ text }) => /far, /.test(text));
       const hosts = await open('/?sheet=hosts');
-      await click(hosts, 'Try far now');
+      await click(hosts, 'Try now: far');
       await read(hosts, 'far is being tried.');
       expect(faults(hosts)).toEqual([]);
     } finally {

@@ -323,12 +323,15 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
         .launches()
         .map(({ dir }) => join(dir, 'agent.pid'))
         .filter(existsSync);
-      for (const session of await daemon.sessions()) {
-        await daemon.tmux('kill-session', '-t', `=${session}`).catch(() => undefined);
-      }
       await stub.stop();
       const left = () => processesWith('HOME', home);
-      const gone = await eventually(async () => (left().length === 0 ? true : null), 20_000);
+      const gone = await eventually(async () => {
+        // The daemon may have been ended in the middle of a launch, so that its session comes after it.
+        for (const session of await daemon.sessions()) {
+          await daemon.tmux('kill-session', '-t', `=${session}`).catch(() => undefined);
+        }
+        return left().length === 0 ? true : null;
+      }, 30_000);
       const survivors = left().map((pid) => `${pid} ${commandOf(pid)}`);
       for (const pid of left()) process.kill(pid, 'SIGKILL');
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });

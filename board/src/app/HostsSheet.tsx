@@ -114,7 +114,7 @@ function HostRow({ line, contact, counts, skewed }: HostRowProps): ReactNode {
         </p>
       </div>
       {!own && error !== null && (
-        <Button size="small" aria-label={`Try ${host} now`} onClick={() => void tryNow(host)}>
+        <Button size="small" aria-label={`Try now: ${host}`} onClick={() => void tryNow(host)}>
           Try now
         </Button>
       )}
