@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chooseSession } from '../../src/cli/verbs/attach.ts';
+import { chooseSession, hostsThatRun } from '../../src/cli/verbs/attach/choose-worker.ts';
 import { fiberAnswer, OWN_LEASE, runningRow, stateAnswer, versionAnswer } from './answers.ts';
 import { type Answers, createMachine, type Machine, serveDaemon } from './kit.ts';
 
@@ -326,6 +326,21 @@ describe('the session to attach to', () => {
     expect(() => chooseSession([loader, other], 'loader')).toThrow(
       /loader names 2 running fibers: .*give a uid/,
     );
+  });
+
+  it.each([
+    ['loader', ['host-b', 'host-c']],
+    ['work/loader', ['host-b']],
+    ['old/loader', ['host-c']],
+    ['nobody', []],
+  ])('%s of other hosts runs on %j', (name, hosts) => {
+    const origins = {
+      'host-a': { read: { running: [loader] } },
+      'host-b': { read: { running: [loader] } },
+      'host-c': { read: { running: [other] } },
+      'host-d': { read: null },
+    };
+    expect(hostsThatRun(name, 'host-a', origins).map(({ host }) => host)).toEqual(hosts);
   });
 
   it('does not exist for a fiber that does not run, or that runs in the app', () => {

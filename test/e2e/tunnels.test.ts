@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { type NamedRow, processesMarked, signal } from '../kit/processes.ts';
-import { SshServer } from '../kit/ssh-server.ts';
+import { loginSession, SshServer } from '../kit/ssh-server.ts';
 import { until } from '../kit/until.ts';
 
 let hub: TestDaemon;
@@ -81,17 +81,6 @@ async function stopTunnel(how: NodeJS.Signals = 'SIGTERM'): Promise<number | nul
   }
   await until('the end of ssh', () => sshOf().length === 0);
   return child.exitCode;
-}
-
-/** The settings of the other host, as its login shells have them. */
-function sessionOf(): Record<string, string> {
-  const { env, launcher } = owner.home;
-  chmodSync(owner.home.write('bin/svc', `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`), 0o755);
-  return Object.fromEntries(
-    Object.entries(env).filter(
-      (entry): entry is [string, string] => entry[0].startsWith('SVC_') && entry[1] !== undefined,
-    ),
-  );
 }
 
 const sshOf = (): NamedRow[] =>
@@ -235,7 +224,7 @@ describe('svc remotes add user@host', () => {
 
   it('[WPL-18] finds the daemon there and writes an entry whose tunnel leads to its socket', async () => {
     rmSync(file(), { force: true });
-    server.session = { ...sessionOf(), PATH: `${owner.home.path('bin')}:${process.env.PATH}` };
+    server.session = loginSession(owner.home);
     await server.restart();
     const shown = await add('--dry-run');
     expect(shown.stdout).toContain('+');
@@ -261,11 +250,7 @@ describe('svc remotes add user@host', () => {
     server.session = { PATH: '/usr/bin:/bin' };
     await server.restart();
     expect(await add()).toMatchObject({ code: 1, stderr: expect.stringContaining('has no svc on the PATH') });
-    server.session = {
-      ...sessionOf(),
-      PATH: `${owner.home.path('bin')}:${process.env.PATH}`,
-      SVC_DATA_DIR: owner.home.path('none'),
-    };
+    server.session = { ...loginSession(owner.home), SVC_DATA_DIR: owner.home.path('none') };
     await server.restart();
     expect((await add()).stderr).toMatch(/no daemon answers.*start it: ssh .*svc daemon start/);
     server.admit(false);

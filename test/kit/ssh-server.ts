@@ -1,7 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
 import { findExecutable } from '../../src/platform/find-executable.ts';
 import { loopbackEnvironment } from './caller-environment.ts';
 import type { TestHome } from './test-home.ts';
@@ -149,6 +150,17 @@ export class SshServer {
       encoding: 'utf8',
     }).trim();
   }
+}
+
+/** The environment of the login shells of a host, where `svc` is on the PATH and finds the daemon of this home. */
+export function loginSession(home: TestHome): Record<string, string> {
+  const { env, launcher } = home;
+  const svc = home.write('bin/svc', `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`);
+  chmodSync(svc, 0o755);
+  const settings = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[0].startsWith('SVC_') && entry[1] !== undefined,
+  );
+  return { ...Object.fromEntries(settings), PATH: `${dirname(svc)}:${process.env.PATH}` };
 }
 
 function answers(port: number): Promise<boolean> {

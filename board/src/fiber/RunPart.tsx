@@ -57,7 +57,7 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
       <Facts rows={rows} />
       {runtime?.mux_session != null && !phone && (
         <>
-          {origin === null && <Command text={`svc attach ${row.id}`} />}
+          <Command text={`svc attach ${row.id}${origin === null ? '' : ` --host ${origin}`}`} />
           <OpenTerminal asked={{ mux_session: runtime.mux_session }}>Open its terminal</OpenTerminal>
         </>
       )}

@@ -1,17 +1,21 @@
-import { CodedError, systemCode } from '../../base/errors.ts';
+import { CodedError, isCoded, systemCode } from '../../base/errors.ts';
+import { readRemotes } from '../../config/remotes.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
-import { resumedSessionSchema } from '../../contract/http/attach.ts';
+import { sshPastSessionArgv, sshSessionArgv } from '../../config/ssh-terminal.ts';
+import { resumedSessionSchema, type SshTarget } from '../../contract/http/attach.ts';
+import { compositeOf } from '../../contract/http/composite.ts';
 import { type Rehearsal, rehearsal, rehearsalSchema, stepOf } from '../../contract/http/rehearsal.ts';
-import { type State, stateSchema } from '../../contract/http/state.ts';
+import { stateSchema } from '../../contract/http/state.ts';
 import { runInTerminal } from '../../platform/interactive-process.ts';
 import { argument, DRY_RUN, option } from '../command-line/options.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
+import { chooseSession, hostsThatRun, isSessionName } from './attach/choose-worker.ts';
 
 /** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
 export const verb = defineVerb({
-  summary: 'Open a worker’s terminal here',
+  summary: 'Open a worker’s terminal here, on any host',
   arguments: {
     name: argument(
       '[fiber|session]',
@@ -21,94 +25,177 @@ export const verb = defineVerb({
   },
   options: {
     session: option('--session <id>', 'a past session, by the id of its conversation: it is opened again'),
+    host: option('--host <id>', 'host that runs it, or ran it; needed for a session of another host'),
     dry_run: DRY_RUN,
   },
-  examples: [['svc attach say-hello', 'shows the worker here; leave with the tmux prefix and d']],
+  examples: [
+    ['svc attach say-hello', 'shows the worker here; leave with the tmux prefix and d'],
+    ['svc attach say-hello --host host-b', 'the worker of another host, by SSH'],
+  ],
   page: 'sessions.md',
   no_json: 'it hands the terminal over to the worker',
-  run: async (context, given) =>
-    given.dry_run === true
+  run: async (context, given) => {
+    if ((given.name === undefined) === (given.session === undefined))
+      throw new CodedError(
+        'invalid_request',
+        'name a running fiber or a session, or a past one with --session',
+      );
+    return given.dry_run === true
       ? rehearsed(await rehearseAttach(context, given))
-      : run(context, await sessionToShow(context, given)),
+      : run(context, await terminalToShow(context, given));
+  },
 });
 
 /** `session`: the conversation id of a past session. */
-type Chosen = { name: string | undefined; session: string | undefined };
+type Chosen = { name: string | undefined; session: string | undefined; host: string | undefined };
+
+/** A terminal session: of this host, or of another one with the `ssh` command that shows it. */
+type Terminal = { mux_session: string; ssh: { host: string; argv: readonly string[] } | null };
 
 /** What it would run here, after what the daemon would start for a past session. */
 async function rehearseAttach(context: CliContext, chosen: Chosen): Promise<Rehearsal> {
   const settings = readSettings(context.env);
-  const show = (mux_session: string) => {
-    const { file, args } = attachCommand(mux_session, settings.tmux_socket, context.env);
+  const show = (terminal: Terminal) => {
+    const { mux_session, ssh } = terminal;
+    const { file, args } = commandOf(terminal, settings, context.env);
     const command = { argv: [file, ...args], cwd: context.cwd, env: [], mux_session };
-    return rehearsal(`show ${mux_session} in this terminal`, { command });
+    const where = ssh === null ? '' : ` of ${ssh.host}`;
+    return rehearsal(`show ${mux_session}${where} in this terminal`, { command });
   };
-  if (chosen.session === undefined) return show(await sessionToShow(context, chosen));
-  requireOneSession(chosen);
-  const body = { session: chosen.session, dry_run: true };
-  const opened = await (await connectDaemon(settings)).post('/sessions/resume', body, rehearsalSchema);
-  const steps = [opened, show(opened.command?.mux_session ?? `resume-${chosen.session}`)].map(stepOf);
-  return rehearsal('open a past session and show it here', { steps });
+  const { session } = chosen;
+  if (session === undefined || (await otherHost(context, chosen.host)) !== null)
+    return show(await terminalToShow(context, chosen));
+  const opened = await (await connectDaemon(settings)).post(
+    '/sessions/resume',
+    { session, dry_run: true },
+    rehearsalSchema,
+  );
+  const mux_session = opened.command?.mux_session ?? `resume-${session}`;
+  return rehearsal('open a past session and show it here', {
+    steps: [opened, show({ mux_session, ssh: null })].map(stepOf),
+  });
 }
 
-async function run(context: CliContext, session: string): Promise<ExitCode> {
-  const settings = readSettings(context.env);
-  const { file, args, env } = attachCommand(session, settings.tmux_socket, context.env);
+async function run(context: CliContext, terminal: Terminal): Promise<ExitCode> {
+  const { file, args, env } = commandOf(terminal, readSettings(context.env), context.env);
+  let code: number;
   try {
-    const code = await runInTerminal({ file, args, env, cwd: context.cwd });
-    return code === 0 ? EXIT.ok : EXIT.refused;
+    code = await runInTerminal({ file, args, env, cwd: context.cwd });
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-    throw new CodedError('mux_unavailable', 'tmux is not on the PATH; install it, then try again', {
+    throw new CodedError('mux_unavailable', `${file} is not on the PATH; install it, then try again`, {
       cause: error,
     });
   }
+  if (code === SSH_FAILED && terminal.ssh !== null)
+    throw new CodedError(
+      'remote_unreachable',
+      `ssh did not reach ${terminal.ssh.host}; see why with: svc remotes check ${terminal.ssh.host}`,
+    );
+  return code === 0 ? EXIT.ok : EXIT.refused;
 }
+
+/** The exit code of `ssh` itself, where it did not reach a command of the other host. */
+const SSH_FAILED = 255;
 
 /** The terminal session to show; the daemon of its host starts or finds a past one. */
-async function sessionToShow(context: CliContext, { name, session }: Chosen): Promise<string> {
+async function terminalToShow(context: CliContext, { name, session, host }: Chosen): Promise<Terminal> {
   const settings = readSettings(context.env);
-  requireOneSession({ name, session });
-  if (name !== undefined) return isSessionName(name) ? name : sessionOf(settings, name);
+  const other = await otherHost(context, host);
+  if (name !== undefined) {
+    if (isSessionName(name)) return terminalOf(settings, other, name);
+    return other === null
+      ? workerToFind(context, name, { anywhere: host === undefined })
+      : workerOfHost(settings, name, other);
+  }
+  if (other !== null) {
+    const argv = sshPastSessionArgv(sshTargetOf(settings, other), session!);
+    return { mux_session: `resume-${session}`, ssh: { host: other, argv } };
+  }
   const daemon = await connectDaemon(settings);
-  return (await daemon.post('/sessions/resume', { session }, resumedSessionSchema)).mux_session;
+  const { mux_session } = await daemon.post('/sessions/resume', { session }, resumedSessionSchema);
+  return { mux_session, ssh: null };
 }
 
-function requireOneSession({ name, session }: Chosen): void {
-  if ((name === undefined) !== (session === undefined)) return;
-  throw new CodedError('invalid_request', 'name a running fiber or a session, or a past one with --session');
+/** The host of `--host`, unless it is this one. */
+async function otherHost(context: CliContext, host: string | undefined): Promise<string | null> {
+  if (host === undefined) return null;
+  const daemon = await connectDaemon(readSettings(context.env));
+  const own = (await daemon.get('/state', hereSchema)).host;
+  return own === host ? null : host;
 }
 
-/** A complete session name (`<leaf>-<uid>-svc`, `capture-<uuid>`, `resume-<uuid>`) needs no daemon. */
-export function isSessionName(name: string): boolean {
-  return /-[0-9A-HJKMNP-TV-Z]{26}-svc$|^(capture|resume)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(
-    name,
-  );
+function terminalOf(settings: Settings, host: string | null, mux_session: string): Terminal {
+  if (host === null) return { mux_session, ssh: null };
+  return { mux_session, ssh: { host, argv: sshSessionArgv(sshTargetOf(settings, host), mux_session) } };
 }
 
-async function sessionOf(settings: Settings, name: string): Promise<string> {
-  const { running } = await (await connectDaemon(settings)).get('/state', stateSchema);
-  return chooseSession(running, name);
-}
-
-/** The session of the running worker that `name` refers to; throws if there is none, several, or no terminal. */
-export function chooseSession(running: State['running'], name: string): string {
-  const exact = running.filter((run) => [run.fiber_id, run.uid, run.mux_session].includes(name));
-  const found = exact.length > 0 ? exact : running.filter((run) => run.fiber_id.split('/').at(-1) === name);
-  const [run] = found;
-  if (run === undefined)
-    throw new CodedError('no_worker', `no worker runs for ${name}; svc ps lists those that run`);
-  if (found.length > 1)
+/** How `remotes.json` says that a host is reached by SSH; throws `unknown_host` and `invalid_config`. */
+function sshTargetOf(settings: Settings, host: string): SshTarget {
+  const remote = readRemotes(settings).remotes.find(({ name }) => name === host);
+  if (remote === undefined)
+    throw new CodedError('unknown_host', `no host "${host}" is known here; see: svc remotes list`);
+  if (remote.ssh === undefined || remote.ssh.startsWith('-'))
     throw new CodedError(
-      'ambiguous_fiber',
-      `${name} names ${found.length} running fibers: ${found.map((one) => `${one.fiber_id} in ${one.store}`).join(', ')}; give a uid`,
+      'invalid_config',
+      `the entry of ${host} in remotes.json needs "ssh", which is what ssh is to be called with; or open the terminal there`,
     );
-  if (run.mux_session === null)
+  return { alias: remote.ssh, flags: remote.ssh_flags ?? [] };
+}
+
+const hereSchema = stateSchema.pick({ host: true });
+/** What of `GET /state/composite` names the workers of all hosts. */
+const workersSchema = compositeOf(stateSchema.pick({ running: true }));
+
+/** The worker of a fiber: of this host first, else, if it may be anywhere, of the only other host that runs it. */
+async function workerToFind(
+  context: CliContext,
+  name: string,
+  { anywhere }: { anywhere: boolean },
+): Promise<Terminal> {
+  const settings = readSettings(context.env);
+  const daemon = await connectDaemon(settings);
+  const { host: own, running } = await daemon.get('/state', stateSchema);
+  try {
+    return { mux_session: chooseSession(running, name), ssh: null };
+  } catch (error) {
+    if (!anywhere || !isCoded(error, 'no_worker')) throw error;
+    const others = await daemon.get('/state/composite', workersSchema).catch(() => null);
+    const [found, ...more] = others === null ? [] : hostsThatRun(name, own, others.origins);
+    if (found === undefined) throw error;
+    const hosts = [found, ...more].map(({ host }) => host);
+    if (more.length > 0)
+      throw new CodedError(
+        'ambiguous_fiber',
+        `${name} runs on the hosts ${hosts.join(', ')}; name the one that is meant with --host`,
+      );
+    context.err(`svc: ${name} is on ${found.host}\n`);
+    return terminalOf(settings, found.host, chooseSession(found.running, name));
+  }
+}
+
+async function workerOfHost(settings: Settings, name: string, host: string): Promise<Terminal> {
+  // What is wrong with its entry is told before that nothing is known of it.
+  sshTargetOf(settings, host);
+  const daemon = await connectDaemon(settings);
+  const there = (await daemon.get('/state/composite', workersSchema)).origins[host];
+  if (there?.read == null)
     throw new CodedError(
-      'surface_unsupported',
-      `${run.fiber_id} runs in the app and has no terminal to attach to`,
+      'remote_unreachable',
+      `what runs on ${host} is not known: ${there?.error?.message ?? 'it has told nothing yet'}`,
     );
-  return run.mux_session;
+  return terminalOf(settings, host, chooseSession(there.read.running, name));
+}
+
+/** The command that shows a terminal in this one. */
+function commandOf(
+  { mux_session, ssh }: Terminal,
+  { tmux_socket }: Settings,
+  env: NodeJS.ProcessEnv,
+): { file: string; args: string[]; env: NodeJS.ProcessEnv } {
+  if (ssh === null) return attachCommand(mux_session, tmux_socket, env);
+  const [file, ...args] = ssh.argv as [string, ...string[]];
+  return { file, args, env };
 }
 
 /** The command that shows a session; inside the same tmux server it switches the client instead of nesting. */

@@ -1,5 +1,6 @@
 import { CodedError } from '../../base/errors.ts';
 import { shellLine } from '../../base/shell-word.ts';
+import { sshSessionArgv } from '../../config/ssh-terminal.ts';
 import type { SshTarget } from '../../contract/http/attach.ts';
 import { type Rehearsal, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
@@ -82,14 +83,10 @@ function windowArgv(
   mux_session: string,
   ssh: SshTarget | null,
 ): { argv: readonly string[]; unnested: string[] } {
-  const argv = ssh === null ? world.mux.describe().attach_argv(mux_session) : sshArgv(ssh, mux_session);
+  const argv =
+    ssh === null ? world.mux.describe().attach_argv(mux_session) : sshSessionArgv(ssh, mux_session);
   // An emulator that was started from tmux hands its variables on, and tmux would refuse to nest.
   return { argv, unnested: ['/usr/bin/env', '-u', 'TMUX', '-u', 'TMUX_PANE', ...argv] };
-}
-
-/** argv that shows a session of another host; the far shell gets one word that it reads nothing into. */
-export function sshArgv({ alias, flags }: SshTarget, mux_session: string): string[] {
-  return ['ssh', ...flags, '-t', '--', alias, shellLine(['tmux', 'attach-session', '-t', `=${mux_session}`])];
 }
 
 async function requireSession(world: Pick<World, 'mux'>, mux_session: string): Promise<void> {

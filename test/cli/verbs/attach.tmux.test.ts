@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { attachCommand, isSessionName } from '../../../src/cli/verbs/attach.ts';
+import { isSessionName } from '../../../src/cli/verbs/attach/choose-worker.ts';
+import { attachCommand } from '../../../src/cli/verbs/attach.ts';
 import { createMachine, type Machine } from '../kit.ts';
 
 const LAUNCHER = new URL('../../../src/cli/launcher.mjs', import.meta.url).pathname;

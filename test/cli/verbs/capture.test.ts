@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isSessionName } from '../../../src/cli/verbs/attach.ts';
+import { isSessionName } from '../../../src/cli/verbs/attach/choose-worker.ts';
 import { ownConversation } from '../../../src/cli/verbs/claim.ts';
 import { CAPTURED, CLAIMED } from '../../routes/samples.ts';
 import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
