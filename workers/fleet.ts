@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { homedir } from 'node:os';
+import { messageOf } from '../src/base/errors.ts';
 import { dataPaths } from '../src/config/paths.ts';
+import { readRemotes } from '../src/config/remotes.ts';
 import type { Settings } from '../src/config/settings.ts';
+import { restartTunnel } from '../src/config/tunnels.ts';
 import { fleetCalls, fleetEvents, type Remote } from '../src/contract/threads/fleet.ts';
 import { Contacts } from '../src/fleet/contacts.ts';
 import { CopyFiles } from '../src/fleet/copy-files.ts';
@@ -15,6 +19,7 @@ import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
+import { createRunner } from '../src/platform/process.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
@@ -34,6 +39,24 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       }),
       ...{ host: host_id, nonce: randomBytes(8).toString('hex'), transport, clock, random: Math.random },
       lookUp: (name) => remotesOf(readRemotesFile(remotes_file)).find((one) => one.name === name) ?? null,
+      async restartTunnel(name) {
+        const { env, platform } = process;
+        const here = {
+          env,
+          platform,
+          home: homedir(),
+          uid: process.geteuid?.() ?? 0,
+          runner: createRunner(),
+        };
+        try {
+          const restarted = await restartTunnel(readRemotes(settings).remotes, name, here);
+          if (restarted) logger.info({ remote: name }, 'the tunnel to a remote was started anew');
+          return restarted;
+        } catch (error) {
+          logger.warn({ remote: name, err: messageOf(error) }, 'its tunnel could not be started anew');
+          return false;
+        }
+      },
       tell: (tag) => notify('feeds_changed', { tag }),
     });
     const service = createFleetService({ remotes_file, publish, feeds, clock, logger });

@@ -1314,6 +1314,22 @@ export const LIMITS = [
         '',
       ],
       [
+        'cli/verbs/remotes/first-rows.ts',
+        'MOST_BYTES',
+        'The fibers of a new host, for `svc remotes add`',
+        'bytes',
+        'The host is added, and none are shown',
+        '',
+      ],
+      [
+        'cli/verbs/remotes/first-rows.ts',
+        'MOST_ROWS',
+        'Fibers of a new host that `svc remotes add` shows',
+        'fibers',
+        'The rest are only counted',
+        '',
+      ],
+      [
         'platform/service-manager.ts',
         'MOST_OUTPUT_BYTES',
         'An answer of the service manager',

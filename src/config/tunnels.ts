@@ -172,6 +172,24 @@ export function jobOf(tunnel: Tunnel, ssh: string): ServiceJob {
   };
 }
 
+/**
+ * Starts the tunnel to a remote anew, where the service manager keeps it up; answers whether it does. Throws what
+ * `tunnelOf` throws, and `service_manager_failed`.
+ */
+export async function restartTunnel(
+  remotes: readonly Remote[],
+  remote: string,
+  surroundings: ServiceSurroundings,
+): Promise<boolean> {
+  const entry = remotes.find(({ name }) => name === remote);
+  if (entry === undefined || !wantsTunnel(entry)) return false;
+  const manager = await findServiceManager(surroundings);
+  const name = `${UNIT_PREFIX}${remote}`;
+  if (manager === null || manager.installed(name) === null) return false;
+  await manager.restart(name);
+  return true;
+}
+
 /** The units that stayed behind when their remote was removed or lost its tunnel. */
 export function leftUnits(manager: ServiceManager, tunnels: readonly Tunnel[]): TunnelUnit[] {
   const wanted = new Set(tunnels.map(({ remote }) => remote));

@@ -27,6 +27,7 @@ export type FleetFeedsOptions = {
   transport: FeedTransport;
   kept: Pick<KeptFeeds, 'read' | 'write' | 'confirm' | 'keepOnly'>;
   lookUp(name: string): FollowedRemote | null;
+  restartTunnel(name: string): Promise<boolean>;
   /** Gets the tag of the copies at the start and after their changes; null without a remote. */
   tell(tag: string | null): void;
   clock: Clock;
@@ -115,7 +116,10 @@ export class FleetFeeds {
         `The breaker of ${name} is not tripped: it is asked as always, so there is nothing to reset.`,
         { details: { origin: name } },
       );
-    if (dry_run) return rehearsal(`would try ${name} over new connections, then at the address of its entry`);
+    if (dry_run)
+      return rehearsal(
+        `would try ${name} over new connections, then with its tunnel started anew, then at the address of its entry`,
+      );
     return { name, reset: true };
   }
 
@@ -147,9 +151,9 @@ export class FleetFeeds {
   }
 
   #feedOf(remote: FollowedRemote): RemoteFeed {
-    const { transport, lookUp, clock, random } = this.#in;
+    const { transport, lookUp, restartTunnel, clock, random } = this.#in;
     return new RemoteFeed({
-      ...{ remote, transport, lookUp, clock, random },
+      ...{ remote, transport, lookUp, restartTunnel, clock, random },
       next: () => this.#last_change + 1,
       changed: () => this.#changed(),
     });

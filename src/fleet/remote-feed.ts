@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { backoffDelay } from '../base/backoff.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, sleep } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
 import { fiberStoresSchema, type StoreOrigin } from '../contract/http/config.ts';
@@ -35,6 +35,8 @@ const MOST_ROW_DEPTH = 64;
 /** How long the lists of stores of a host are not asked for again. */
 const STORES_MS = 60_000;
 const MOST_STORES_BYTES = 1024 * 1024;
+/** In which a tunnel that was started anew is up, where its host can be reached. */
+const TUNNEL_MS = 2_000;
 /** Intervals between two questions to a host that tells its changes by itself. */
 const LIVE_INTERVALS = 12;
 /** How long after a stream that was soon over the next one is tried. */
@@ -50,6 +52,8 @@ export type RemoteFeedOptions = {
   transport: FeedTransport;
   /** Where the remote is reached now, for a step of the cascade. */
   lookUp(name: string): FollowedRemote | null;
+  /** Has the tunnel to the remote started anew, and answers whether this machine keeps one up; never rejects. */
+  restartTunnel(name: string): Promise<boolean>;
   /** The number that the next change gets. */
   next(): number;
   /** That number has been given: the copy, or how fresh it is, has changed. */
@@ -290,9 +294,15 @@ export class RemoteFeed {
     this.#callOff = this.#in.clock.after(ms, () => void this.#ask());
   }
 
+  async #restartTunnel(): Promise<void> {
+    const { clock, restartTunnel } = this.#in;
+    if (await restartTunnel(this.#remote.name)) await sleep(clock, TUNNEL_MS);
+  }
+
   /** Asks who answers, where that is not known, and what changed. */
   async #question(meter: { bytes: number }): Promise<void> {
     const { phase } = this.#recovery;
+    if (phase === 'cascade' && this.#recovery.step === 'restart_tunnel') await this.#restartTunnel();
     if (phase === 'cascade' && this.#recovery.step === 'look_up')
       this.#remote = this.#in.lookUp(this.#remote.name) ?? this.#remote;
     const { name, address, problem, timing } = this.#remote;

@@ -1,7 +1,10 @@
 import { backoffDelay } from '../base/backoff.ts';
 
-/** What a cascade does before it asks once more: opens new connections; then looks up anew where the remote answers. */
-const CASCADE = ['reconnect', 'look_up'] as const;
+/**
+ * What a cascade does before it asks once more: opens new connections; then has the tunnel to the remote started anew, if it
+ * is kept up here; then looks up anew where the remote answers.
+ */
+const CASCADE = ['reconnect', 'restart_tunnel', 'look_up'] as const;
 export type CascadeStep = (typeof CASCADE)[number];
 
 /**

@@ -26,6 +26,8 @@ export type ServiceManager = {
   state(name: string): Promise<ServiceState>;
   /** Writes the unit, and starts it, or starts it anew. Throws `service_manager_failed`. */
   install(unit: ServiceUnit): Promise<void>;
+  /** Ends what the unit runs, and starts it anew. Throws `service_manager_failed`. */
+  restart(name: string): Promise<void>;
   /** Stops the unit and removes its file. Throws `service_manager_failed`. */
   remove(name: string): Promise<void>;
 };
@@ -83,6 +85,8 @@ async function must(said: Promise<Said>, what: string): Promise<void> {
 
 function systemd(ask: Ask, config: string): ServiceManager {
   const files = unitFiles(join(config, 'systemd', 'user'), '.service');
+  const restart = (name: string) =>
+    must(ask(['restart', `${name}.service`]), `systemctl --user restart ${name}`);
   return {
     kind: 'systemd',
     unitOf: (job) => ({ name: job.name, path: files.pathOf(job.name), content: systemdUnit(job) }),
@@ -99,8 +103,9 @@ function systemd(ask: Ask, config: string): ServiceManager {
       await must(ask(['daemon-reload']), 'systemctl --user daemon-reload');
       await must(ask(['enable', `${unit.name}.service`]), `systemctl --user enable ${unit.name}`);
       // `enable --now` would leave a unit running that was started with an earlier text.
-      await must(ask(['restart', `${unit.name}.service`]), `systemctl --user restart ${unit.name}`);
+      await restart(unit.name);
     },
+    restart,
     async remove(name) {
       await must(ask(['disable', '--now', `${name}.service`]), `systemctl --user disable --now ${name}`);
       files.remove(name);
@@ -133,6 +138,7 @@ function launchd(ask: Ask, session: string, home: string): ServiceManager {
       await unload(unit.name);
       await must(ask(['bootstrap', session, unit.path]), `launchctl bootstrap ${unit.name}`);
     },
+    restart: (name) => must(ask(['kickstart', '-k', `${session}/${name}`]), `launchctl kickstart -k ${name}`),
     async remove(name) {
       await unload(name);
       files.remove(name);

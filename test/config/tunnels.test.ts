@@ -230,6 +230,7 @@ describe('what is there of the units', () => {
       ),
     state: async (): Promise<ServiceState> => 'restarting',
     install: async () => {},
+    restart: async () => {},
     remove: async () => {},
   } satisfies ServiceManager;
   const stateOf = async () => (await tunnelUnits(manager, tunnelsOf([REMOTE]), SSH))[0]!.state;

@@ -61,7 +61,7 @@ async function attached(...args: string[]): Promise<string> {
 
 describe('svc attach', () => {
   it('[WPL-21] shows the worker of another host by SSH, found by its name, and returns when it is detached', async () => {
-    expect(await attached('far-away')).toMatch(/svc: far-away is on host-b[^]*ended with 0/);
+    expect(await attached('far-away')).toMatch(/svc: far-away is on host-b[\s\S]*ended with 0/);
   });
 
   it('[WPL-21] shows it where its host and its session are named', async () => {
@@ -94,7 +94,7 @@ describe('svc attach', () => {
     try {
       expect(await hub.home.svc('attach', 'far-away')).toMatchObject({
         code: 1,
-        stderr: expect.stringMatching(/Permission denied[^]*svc remotes check host-b/),
+        stderr: expect.stringMatching(/Permission denied[\s\S]*svc remotes check host-b/),
       });
     } finally {
       server.admit(true);

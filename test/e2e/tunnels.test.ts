@@ -8,6 +8,7 @@ import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { type NamedRow, processesMarked, signal } from '../kit/processes.ts';
 import { loginSession, SshServer } from '../kit/ssh-server.ts';
 import { until } from '../kit/until.ts';
+import { runUserManager } from '../kit/user-manager.ts';
 
 let hub: TestDaemon;
 let owner: TestDaemon;
@@ -210,18 +211,18 @@ describe('svc remotes check', () => {
   });
 });
 
-describe('svc remotes add user@host', () => {
-  /** The server of the other host is reached by an alias with a user in it. */
-  const add = (...more: string[]) =>
-    hub.home.svc(
-      'remotes',
-      'add',
-      `${userInfo().username}@host-b-login`,
-      ...server.flags.map((flag) => `--ssh-flag=${flag}`),
-      ...more,
-    );
-  const file = () => hub.home.path('config/remotes.json');
+/** The server of the other host is reached by an alias with a user in it. */
+const add = (...more: string[]) =>
+  hub.home.svc(
+    'remotes',
+    'add',
+    `${userInfo().username}@host-b-login`,
+    ...server.flags.map((flag) => `--ssh-flag=${flag}`),
+    ...more,
+  );
+const file = () => hub.home.path('config/remotes.json');
 
+describe('svc remotes add user@host', () => {
   it('[WPL-18] finds the daemon there and writes an entry whose tunnel leads to its socket', async () => {
     rmSync(file(), { force: true });
     server.session = loginSession(owner.home);
@@ -256,5 +257,39 @@ describe('svc remotes add user@host', () => {
     server.admit(false);
     expect((await add()).stderr).toContain('refuses the key of this user');
     expect(existsSync(file())).toBe(false);
+  });
+});
+
+describe('a tunnel that the service manager keeps up', () => {
+  beforeAll(async () => {
+    runUserManager(hub.home);
+    const defaults = { poll_interval_ms: 500, request_timeout_ms: 500 };
+    hub.home.write('config/remotes.json', { remotes: [], defaults });
+    server.session = loginSession(owner.home);
+    await server.restart();
+  });
+  afterAll(async () => {
+    await hub.home.svc('tunnels', 'remove', 'host-b');
+    await until('the end of ssh', () => sshOf().length === 0);
+  });
+  const row = () => hub.http.get<{ origins: Record<string, { state: string }> }>('/fibers/composite');
+  const stateIs = (state: string) =>
+    until(`that host-b is ${state}`, async () => (await row()).body.origins['host-b']?.state === state);
+
+  it('[WPL-18] [WPL-19] is set up by one command, which shows the first fibers of the other host', async () => {
+    const added = await add();
+    expect([added.stderr, added.code]).toEqual(['', 0]);
+    expect(added.stdout).toContain('Its tunnel is kept up by the service manager.');
+    expect(added.stdout).toMatch(/host-b has 1 fiber, 0 at work\.\n\nFIBER +STATUS[\s\S]*\nsay-hello +open/);
+    expect((await hub.home.svc('tunnels')).stdout).toMatch(/host-b +\S+ +runs/);
+    await stateIs('fresh');
+  });
+
+  it('[BRK-1] is started anew when it hangs, and the other host is fresh again by itself', async () => {
+    const [hung] = sshOf();
+    signal(hung!, 'SIGSTOP');
+    await stateIs('stale');
+    await until('another ssh', () => sshOf().some(({ pid }) => pid !== hung!.pid));
+    await stateIs('fresh');
   });
 });

@@ -23,6 +23,9 @@ let scratch: ScratchFolder;
 let log: string[];
 let told: (string | null)[];
 let lookUp: (name: string) => FollowedRemote | null;
+/** What starts a tunnel anew, and those that it was asked for. */
+let restart: (name: string) => boolean;
+let restarted: string[];
 beforeEach(() => {
   clock = new FakeClock();
   transport = new FakeTransport();
@@ -33,9 +36,15 @@ beforeEach(() => {
   const logger = createLogger({ component: 'fleet', level: 'warn', destination });
   kept = new KeptFeeds({ files: new CopyFiles({ folder: scratch.path, logger }), logger });
   lookUp = remoteOf;
+  restart = () => false;
+  restarted = [];
   feeds = new FleetFeeds({
     ...{ host: 'host-a', nonce: 'n', transport, clock, kept },
     lookUp: (name) => lookUp(name),
+    async restartTunnel(name) {
+      restarted.push(name);
+      return restart(name);
+    },
     tell: (tag) => told.push(tag),
     random: () => 0.5,
   });
@@ -309,22 +318,38 @@ describe('the stores of the remotes', () => {
 });
 
 describe('the breaker of a remote', () => {
-  it('[BRK-1] trips after one cascade: new connections, then its address looked up anew', async () => {
+  it('[BRK-1] trips after one cascade: new connections, its tunnel started anew, then its address looked up anew', async () => {
     const looked: string[] = [];
     lookUp = (name) => {
       looked.push(name);
       return remoteOf(name);
     };
     feeds.follow([remoteOf('host-b')]);
-    await pass(2_500);
-    expect(transport.asked.map(({ anew }) => anew)).toEqual([false, false, false, true, true]);
-    expect([looked, breaker('host-b')]).toEqual([['host-b'], 'tripped']);
+    await pass(2_700);
+    expect(transport.asked.map(({ anew }) => anew)).toEqual([false, false, false, true, true, true]);
+    expect([looked, restarted, breaker('host-b')]).toEqual([['host-b'], ['host-b'], 'tripped']);
     await pass(7_000);
-    expect(transport.asked).toHaveLength(5);
-    await pass(2_000);
     expect(transport.asked).toHaveLength(6);
+    await pass(2_000);
+    expect(transport.asked).toHaveLength(7);
     hostOf('host-b', []);
     await pass(9_000);
+    expect([originOf('host-b').state, breaker('host-b')]).toEqual(['fresh', 'closed']);
+  });
+
+  it('[BRK-1] asks through a tunnel that was started anew once that has had its time', async () => {
+    restart = () => {
+      hostOf('host-b', []);
+      return true;
+    };
+    feeds.follow([remoteOf('host-b')]);
+    await pass(2_500);
+    expect([restarted, originOf('host-b').state, transport.asked.length]).toEqual([
+      ['host-b'],
+      'no_answer',
+      4,
+    ]);
+    await pass(2_000);
     expect([originOf('host-b').state, breaker('host-b')]).toEqual(['fresh', 'closed']);
   });
 
@@ -352,7 +377,7 @@ describe('the breaker of a remote', () => {
         expect.objectContaining({ code: 'breaker_not_tripped' }),
       );
     await pass(1_000);
-    expect(transport.asked.slice(asked).map(({ anew }) => anew)).toEqual([true, true]);
+    expect(transport.asked.slice(asked).map(({ anew }) => anew)).toEqual([true, true, true]);
     expect(breaker('host-b')).toBe('tripped');
   });
 
@@ -491,6 +516,7 @@ describe('the last good copies on disk', () => {
   const again = () =>
     new FleetFeeds({
       ...{ host: 'host-a', nonce: 'm', transport, clock, kept, lookUp, random: () => 0.5 },
+      restartTunnel: async () => false,
       tell: () => {},
     });
 

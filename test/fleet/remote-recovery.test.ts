@@ -11,9 +11,10 @@ import {
 
 const failing = (failures: number): Recovery => ({ phase: 'failing', failures });
 const RECONNECT: Recovery = { phase: 'cascade', step: 'reconnect' };
+const RESTART: Recovery = { phase: 'cascade', step: 'restart_tunnel' };
 const LOOK_UP: Recovery = { phase: 'cascade', step: 'look_up' };
 const TRIPPED: Recovery = { phase: 'tripped' };
-const ALL = [WELL, failing(1), failing(2), RECONNECT, LOOK_UP, TRIPPED];
+const ALL = [WELL, failing(1), failing(2), RECONNECT, RESTART, LOOK_UP, TRIPPED];
 
 describe('the recovery of a remote', () => {
   it.each([
@@ -21,7 +22,8 @@ describe('the recovery of a remote', () => {
     [WELL, failing(1), null, false, 0],
     [failing(1), failing(2), null, false, 500],
     [failing(2), RECONNECT, null, true, 1_000],
-    [RECONNECT, LOOK_UP, null, true, 250],
+    [RECONNECT, RESTART, null, true, 250],
+    [RESTART, LOOK_UP, null, true, 250],
     [LOOK_UP, TRIPPED, null, true, 250],
     [TRIPPED, TRIPPED, RECONNECT, true, 8_000],
   ])('[BRK-1] %j', (state, failed, reset, doubtful, wait) => {
@@ -44,7 +46,7 @@ describe('the recovery of a remote', () => {
           else state = afterReset(state) ?? state;
           if (state.phase === 'cascade' && state !== before) steps.push(state.step);
           if (state.phase === 'tripped' && before.phase !== 'tripped')
-            expect(steps).toEqual(['reconnect', 'look_up']);
+            expect(steps).toEqual(['reconnect', 'restart_tunnel', 'look_up']);
           if (state.phase !== 'cascade') steps = [];
         }
       }),

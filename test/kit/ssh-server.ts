@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
@@ -10,7 +10,10 @@ import { until } from './until.ts';
 import { unusedPort } from './unused-port.ts';
 
 const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
-/** Where sshd of root keeps a process without rights; the start script of its package makes it. */
+/**
+ * Where sshd of root keeps a process without rights; the start script of its package makes it. It stays, since the server of
+ * another test may need it.
+ */
 const PRIVILEGE_SEPARATION = '/run/sshd';
 
 /**
@@ -26,7 +29,6 @@ export class SshServer {
   session: Readonly<Record<string, string>>;
   #port = 0;
   #child: ChildProcess | null = null;
-  #made_folder = false;
   log = '';
 
   constructor(home: TestHome, session: Readonly<Record<string, string>> = {}) {
@@ -78,13 +80,8 @@ export class SshServer {
   }
 
   async restart(): Promise<void> {
-    await this.#stop();
+    await this.stop();
     await this.#run();
-  }
-
-  async stop(): Promise<void> {
-    await this.#stop();
-    if (this.#made_folder) rmSync(PRIVILEGE_SEPARATION, { recursive: true, force: true });
   }
 
   async #run(): Promise<void> {
@@ -107,10 +104,7 @@ export class SshServer {
         '',
       ].join('\n'),
     );
-    if (process.geteuid?.() === 0 && !existsSync(PRIVILEGE_SEPARATION)) {
-      mkdirSync(PRIVILEGE_SEPARATION, { mode: 0o755 });
-      this.#made_folder = true;
-    }
+    if (process.geteuid?.() === 0) mkdirSync(PRIVILEGE_SEPARATION, { recursive: true, mode: 0o755 });
     const file = findExecutable('sshd', PATH);
     if (file === null) throw new Error('sshd is not installed; on Debian: apt-get install openssh-server');
     // A group of its own, so that the processes of its connections end with it.
@@ -129,7 +123,7 @@ export class SshServer {
     });
   }
 
-  async #stop(): Promise<void> {
+  async stop(): Promise<void> {
     const child = this.#child;
     this.#child = null;
     if (child?.pid === undefined || child.exitCode !== null) return;

@@ -1,6 +1,7 @@
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { Clock } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { resolveHostId } from '../../config/host-identity.ts';
 import { changeRemote, planRemote, readRemotes } from '../../config/remotes.ts';
@@ -21,6 +22,7 @@ import { rehearsed } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { findingLine, findingSchema } from './doctor/check.ts';
 import { checkRemote } from './remotes/check-remote.ts';
+import { firstRows } from './remotes/first-rows.ts';
 import { entryOf, type Newcomer } from './remotes/onboard.ts';
 
 const changedSchema = z.object({ file: z.string(), remotes: z.array(z.string()) });
@@ -159,19 +161,23 @@ async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolea
   if (dry_run) return written;
   const home = env.HOME ?? homedir();
   const here = { platform: process.platform, env, home, uid: process.geteuid?.() ?? 0, runner };
-  const next = await installed(name, { ...remote }, here);
+  const next = await connected({ ...remote }, here, context.clock);
   return { ...written, text: `${written.text}${wrapPage(`${next}\n`, width)}` };
 }
 
-/** Has the tunnel of a new remote kept up; answers what a person does next. */
-async function installed(name: string, remote: Remote, here: ServiceSurroundings): Promise<string> {
+/** Has the tunnel of a new remote kept up, and answers its first fibers, or what a person does next. */
+async function connected(remote: Remote, here: ServiceSurroundings, clock: Clock): Promise<string> {
+  const { name } = remote;
   try {
     await installTunnels(await planTunnels([remote], [name], here));
-    return `Its tunnel is kept up by the service manager. See how it is: svc remotes check ${name}`;
   } catch (error) {
     if (!isCoded(error)) throw error;
     return `Its tunnel is not up yet: ${error.message}`;
   }
+  const first = await firstRows(remote, clock);
+  return 'page' in first
+    ? `Its tunnel is kept up by the service manager.\n\n${first.page}`
+    : `The service manager keeps its tunnel up, but nothing came through it yet: ${first.why}. See why: svc remotes check ${name}`;
 }
 
 function remoteOf(words: Readonly<Record<string, string | undefined>>): Remote {
