@@ -16,6 +16,7 @@ import { bench as endNoticed } from './questions/end-noticed.ts';
 import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
+import { bench as fleetFeed } from './questions/fleet-feed.ts';
 import { bench as forward } from './questions/forward.ts';
 import { bench as framePath } from './questions/frame-path.ts';
 import { bench as hookStart } from './questions/hook-start.ts';
@@ -57,6 +58,7 @@ const BENCHES = [
   search,
   fileThroughput,
   forward,
+  fleetFeed,
   eventsIndex,
   activity,
   framePath,

@@ -20,6 +20,7 @@ import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
 import { createRunner } from '../src/platform/process.ts';
+import { toldCopies } from '../src/fleet/told-copies.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
@@ -86,10 +87,14 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       handlers: {
         state: () => service.state(),
         feeds({ since }) {
-          const { tag, reads: found } = feeds.read(since);
-          const all = Buffer.concat(found.flatMap(({ bytes }) => bytes ?? []));
-          const told = found.map(({ bytes, ...read }) => ({ ...read, length: bytes?.length ?? null }));
-          return withBulk({ tag, reads: told }, all);
+          const found = feeds.since(since);
+          const all = Buffer.concat((found ?? []).flatMap(({ bytes }) => bytes ?? []));
+          const told = found?.map(({ bytes, ...read }) => ({ ...read, length: bytes?.length ?? null }));
+          return withBulk({ tag: feeds.tag, reads: told ?? null }, all);
+        },
+        feed_blocks({ had }) {
+          const { reads, bytes } = toldCopies(feeds.copies(), feeds.changeOf(had));
+          return withBulk({ tag: feeds.tag, reads }, bytes);
         },
         stores: () => ({ origins: feeds.stores() }),
         reset_remote: ({ name, dry_run }) => feeds.reset(name, dry_run ?? false),

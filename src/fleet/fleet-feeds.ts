@@ -8,6 +8,7 @@ import type { RemoteState } from '../contract/http/state.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeeds } from './kept-feeds.ts';
 import { type FollowedRemote, unknownHost } from './remote-address.ts';
+import type { CopyBlocks } from './remote-copy.ts';
 import { RemoteFeed } from './remote-feed.ts';
 
 /** How often it is judged whether copies have become old, and which of them are to be written. */
@@ -34,8 +35,11 @@ export type FleetFeedsOptions = {
   random(): number;
 };
 
-/** The copy of the feed of one remote, as `GET /fibers?since=` answers; `bytes` is null where there is none. */
-export type CopyOfRemote = Omit<Origin, 'read'> & { name: string; bytes: Buffer | null };
+type OfRemote = Omit<Origin, 'read'> & { name: string };
+/** What changed in the copy of the feed of one remote, as `GET /fibers?since=` answers; `bytes` is null without a copy. */
+export type ChangesOfRemote = OfRemote & { bytes: Buffer | null };
+/** All of such a copy. */
+export type CopyOfRemote = OfRemote & { copy: (CopyBlocks & { last_change: number }) | null };
 
 /**
  * The copies of the feeds of all remotes. Their changes are counted together; a tag names all of them and how fresh each
@@ -89,14 +93,23 @@ export class FleetFeeds {
     return [...this.#feeds.values()].map((feed) => feed.standing());
   }
 
-  /** Of each remote what changed after a tag, or all of its copy where that tag is none of these copies. */
-  read(since: string): { tag: string | null; reads: CopyOfRemote[] } {
-    const change = this.#changeOf(since);
-    const reads = [...this.#feeds].map(([name, feed]): CopyOfRemote => {
-      const bytes = change === null ? feed.copy?.whole() : feed.copy?.since(change);
-      return { name, ...feed.origin(), bytes: bytes ?? null };
+  /** Of each remote what changed after a tag; null where that tag is none of these copies. */
+  since(tag: string): ChangesOfRemote[] | null {
+    const change = this.changeOf(tag);
+    if (change === null) return null;
+    return [...this.#feeds].map(([name, feed]) => ({
+      ...{ name, ...feed.origin() },
+      bytes: feed.copy?.since(change) ?? null,
+    }));
+  }
+
+  /** The copy of each remote. */
+  copies(): CopyOfRemote[] {
+    return [...this.#feeds].map(([name, feed]) => {
+      const { copy } = feed;
+      const blocks = copy === null ? null : { ...copy.blocks(), last_change: copy.last_change };
+      return { name, ...feed.origin(), copy: blocks };
     });
-    return { tag: this.tag, reads };
   }
 
   /** The stores and projects of each remote that has told them. */
@@ -159,7 +172,8 @@ export class FleetFeeds {
     });
   }
 
-  #changeOf(tag: string): number | null {
+  /** The number of the last change that a tag names; null for one that is none of these copies. */
+  changeOf(tag: string): number | null {
     const prefix = `${this.#in.nonce}-`;
     const change = tag.startsWith(prefix) ? /^\d{1,15}$/.exec(tag.slice(prefix.length)) : null;
     return change !== null && Number(change[0]) <= this.#last_change ? Number(change[0]) : null;

@@ -1,10 +1,14 @@
+import { COPY_END } from '../contract/threads/fleet.ts';
 import type { FeedAnswer, ToldRow } from './feed-answer.ts';
+import { encodeBlocks, type KeptRow, keptRow, type RowBlock, RowBlocks } from './row-blocks.ts';
 
 /** Removed rows that are remembered; who has not heard of a forgotten one gets all rows. */
 const MOST_REMOVED = 1_000;
 
-type KeptRow = ToldRow & { change: number };
 type Head = Pick<FeedAnswer, 'host' | 'state' | 'generated_at' | 'tag'>;
+
+/** What is before the rows of a whole copy, and the rows in blocks. */
+export type CopyBlocks = { head: string; blocks: readonly RowBlock[] };
 
 /**
  * The last good copy of the feed of one host: its encoded rows, each with the number of its last change. The numbers are
@@ -18,16 +22,16 @@ export class RemoteCopy {
   /** Removals up to this change are forgotten. */
   #forgotten: number;
   #last_change: number;
-  /** The rows as they are listed; null when one came or went. */
-  #order: KeptRow[] | null = null;
-  #whole: Buffer | null = null;
+  /** The rows as they are listed. */
+  readonly #blocks: RowBlocks;
 
   /** `answer` is a whole one. */
   constructor(answer: FeedAnswer, change: number) {
     this.#head = headOf(answer);
     this.#forgotten = change;
     this.#last_change = change;
-    for (const row of answer.rows) this.#rows.set(row.path, { ...row, change });
+    for (const row of answer.rows) this.#rows.set(row.path, keptRow(row, change));
+    this.#blocks = new RowBlocks([...this.#rows.values()], change);
   }
 
   /** The tag of that host; null where it gave none. */
@@ -51,7 +55,6 @@ export class RemoteCopy {
     const moved = this.#takeHead(answer);
     if ((answer.state !== 'cold' && this.#takeRows(answer, change)) || moved) {
       this.#last_change = change;
-      this.#whole = null;
       this.#forgetRemoved();
       return true;
     }
@@ -60,8 +63,16 @@ export class RemoteCopy {
 
   /** The bytes of `GET /fibers?since=` of that host, for who has no rows of it. */
   whole(): Buffer {
-    this.#whole ??= this.#encodeWhole();
-    return this.#whole;
+    const { head, blocks } = this.blocks();
+    // The first row has no comma before it.
+    return Buffer.concat([Buffer.from(head), encodeBlocks(blocks).subarray(1), Buffer.from(COPY_END)]);
+  }
+
+  /** What the bytes of `whole` are made of. */
+  blocks(): CopyBlocks {
+    const { host, state, generated_at, tag } = this.#head;
+    const head = JSON.stringify({ tag, whole: true, host, state, generated_at });
+    return { head: `${head.slice(0, -1)},"fibers":[`, blocks: this.#blocks.all };
   }
 
   /** The same for who has its rows as they were after a change. */
@@ -71,19 +82,12 @@ export class RemoteCopy {
     const rows: string[] = [];
     const removed: string[] = [];
     if (change < this.#last_change) {
-      for (const row of this.#rows.values()) if (row.change > change) rows.push(row.json);
+      for (const block of this.#blocks.all)
+        if (block.change > change) for (const row of block.rows) if (row.change > change) rows.push(row.json);
       for (const [path, gone_at] of this.#removed) if (gone_at > change) removed.push(path);
     }
     const head = JSON.stringify({ host, state, generated_at, tag, removed });
     return Buffer.from(`${head.slice(0, -1)},"rows":[${rows.join(',')}]}`);
-  }
-
-  #encodeWhole(): Buffer {
-    this.#order ??= [...this.#rows.values()].sort(asListed);
-    const { host, state, generated_at, tag } = this.#head;
-    const head = JSON.stringify({ tag, whole: true, host, state, generated_at });
-    const rows = this.#order.map(({ json }) => json);
-    return Buffer.from(`${head.slice(0, -1)},"fibers":[${rows.join(',')}]}`);
   }
 
   #takeRows(answer: FeedAnswer, change: number): boolean {
@@ -107,15 +111,18 @@ export class RemoteCopy {
     const known = this.#rows.get(row.path);
     if (known?.json === row.json) return false;
     this.#removed.delete(row.path);
-    this.#rows.set(row.path, { ...row, change });
-    this.#order = null;
+    const kept = keptRow(row, change);
+    this.#rows.set(row.path, kept);
+    this.#blocks.put(kept, known);
     return true;
   }
 
   #drop(path: string, change: number): boolean {
-    if (!this.#rows.delete(path)) return false;
+    const known = this.#rows.get(path);
+    if (known === undefined) return false;
+    this.#rows.delete(path);
     this.#removed.set(path, change);
-    this.#order = null;
+    this.#blocks.drop(known, change);
     return true;
   }
 
@@ -130,13 +137,4 @@ export class RemoteCopy {
 
 function headOf({ host, state, generated_at, tag }: FeedAnswer): Head {
   return { host, state, generated_at, tag };
-}
-
-/** As the daemons list their rows. */
-function asListed(a: ToldRow, b: ToldRow): number {
-  return compare(a.id, b.id) || compare(a.store, b.store) || compare(a.path, b.path);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -136,6 +136,9 @@ export abstract class Exchange {
   /** Hands over a slice of a body without a length, or the beginning of it. */
   protected abstract sendChunk(slice: Uint8Array): Sent;
 
+  /** Memory of `SLICE` bytes for what `send` gets next. */
+  protected abstract joinRoom(): Uint8Array;
+
   /** Ends a body without a length. */
   protected abstract endChunks(): void;
 
@@ -237,7 +240,10 @@ export abstract class Exchange {
 
   async #pumpLong(body: Pieces): Promise<void> {
     for (let at = 0; at < body.length && !this.settled; ) {
-      const sent = this.send(body.at(at, SLICE), body.length);
+      const sent = this.send(
+        body.at(at, SLICE, () => this.joinRoom()),
+        body.length,
+      );
       at += sent.taken;
       if (sent.all) this.settle();
       else await this.#roomAfter(sent);

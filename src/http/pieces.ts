@@ -1,6 +1,9 @@
 /** A body that is in memory. */
 export type WholeBody = string | Uint8Array | Pieces;
 
+/** A piece is sent as it is where it has so large a part of what may be sent at one time. */
+const ENOUGH = 4;
+
 /**
  * A body in several pieces, each of which other bodies may have too: a new body that differs from the last one in few
  * of them takes no more memory than those.
@@ -24,8 +27,11 @@ export class Pieces {
     this.#starts = starts;
   }
 
-  /** What is left of a piece from the byte `from` of the whole on, at most `most` bytes; none from the end on. */
-  at(from: number, most: number): Uint8Array {
+  /**
+   * What is left of a piece from the byte `from` of the whole on, at most `most` bytes; none from the end on. Where that is
+   * little, it is joined with what follows it in the memory that `room` gives, which has `most` bytes.
+   */
+  at(from: number, most: number, room?: () => Uint8Array): Uint8Array {
     let [low, high] = [0, this.#starts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -35,7 +41,18 @@ export class Pieces {
     const piece = this.all[low];
     if (piece === undefined) return new Uint8Array(0);
     const begin = from - this.#starts[low]!;
-    return piece.subarray(begin, begin + most);
+    const part = piece.subarray(begin, begin + most);
+    const isLast = from + part.length === this.length;
+    if (room === undefined || isLast || part.length >= most / ENOUGH) return part;
+    const joined = room();
+    joined.set(part);
+    let length = part.length;
+    for (let next = low + 1; next < this.all.length && length < most; next += 1) {
+      const more = this.all[next]!.subarray(0, most - length);
+      joined.set(more, length);
+      length += more.length;
+    }
+    return joined.subarray(0, length);
   }
 
   joined(): Uint8Array {

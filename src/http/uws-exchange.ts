@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
-import { type AnswerOptions, byteLength, Exchange, type Sent } from './exchange.ts';
+import { type AnswerOptions, byteLength, Exchange, type Sent, SLICE } from './exchange.ts';
 import { Pieces, piecesOf, type WholeBody } from './pieces.ts';
 import { FIRST_HEADER, isRead, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
@@ -10,6 +10,9 @@ import type { RequestTaker } from './transport.ts';
 const LARGE_BODY = 64 * 1024;
 /** Written to a client that took nothing for a while, to learn whether it has taken what the library held for it. */
 const PROBE_BYTES = 1024;
+
+/** For all answers: what the library does not take of a slice at once it does not take at all. */
+const JOIN_ROOM = new Uint8Array(SLICE);
 
 /** What the library needs to make a WebSocket of the request that it brought. */
 export type UwsHandshake = { key: string; context: us_socket_context_t };
@@ -113,6 +116,10 @@ export class UwsExchange extends Exchange {
       sent = { taken, all, flows: flows || all, room: this.#whenRoom(flows || all) };
     });
     return sent!;
+  }
+
+  protected joinRoom(): Uint8Array {
+    return JOIN_ROOM;
   }
 
   /**

@@ -13,7 +13,7 @@ import {
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { namesTag } from '../http/entity-tag.ts';
-import { defineRow, type Row } from '../http/row.ts';
+import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { answerComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
@@ -31,6 +31,7 @@ export function fibersRows(
   remotes: RemoteFeeds,
   context: RouteContext,
 ): Row[] {
+  const currentComposite = compositeNames(feed, remotes);
   return [
     defineRow({
       method: 'GET',
@@ -70,12 +71,8 @@ export function fibersRows(
       shared: false,
       replies: { 200: fibersCompositeSchema, 304: 'empty' },
       handler({ query: { since = '' }, headers }) {
-        const current = feed.current(false);
-        const own = current === null ? null : tagOf(current.etag);
-        const tag = compositeTag(own, remotes.tag, remotes.known);
-        const etag = tag === null ? null : `"${tag}"`;
-        if (etag !== null && namesTag(headers['if-none-match'], etag))
-          return { status: 304, empty: true, etag: weakTag(etag) };
+        const current = currentComposite();
+        if (current !== null && namesTag(headers['if-none-match'], current.etag)) return current.not_modified;
         return answerComposite(
           context,
           () => feed.composite(since, context, remotes),
@@ -144,6 +141,23 @@ export function fibersRows(
       },
     }),
   ];
+}
+
+type Named = { etag: string; not_modified: Reply };
+
+/** The entity tag of the composite as of now, and the answer to who has it; null while some rows cannot be named. */
+function compositeNames(feed: FeedCache, remotes: RemoteFeeds): () => Named | null {
+  let last: (Named & { own: string; others: string | null }) | null = null;
+  return () => {
+    const own = feed.current(false)?.etag ?? null;
+    const others = remotes.tag;
+    if (own === null || !remotes.known) return null;
+    if (last === null || last.own !== own || last.others !== others) {
+      const etag = weakTag(`"${compositeTag(tagOf(own), others, true)}"`);
+      last = { own, others, etag, not_modified: { status: 304, empty: true, etag } };
+    }
+    return last;
+  };
 }
 
 function noBodiesSince(): CodedError {

@@ -1,6 +1,7 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { type BlockCopy, nextCopy } from './copy-blocks.ts';
 import { type RemotePart, silentParts } from './remote-parts.ts';
 
 /** The copies of all remotes, and the tag that names them; null where there is none. */
@@ -17,6 +18,8 @@ export class RemoteFeeds {
   readonly #followers = new Set<() => void>();
   /** All of the copies, asked for once for each tag. */
   #whole: { tag: string; answer: Promise<RemoteCopies> } | null = null;
+  /** The blocks of the copies that came last, and the tag that named them. */
+  #had: { tag: string; copies: ReadonlyMap<string, BlockCopy> } | null = null;
 
   constructor(fleet: Callers['fleet'], host: string) {
     this.#fleet = fleet;
@@ -44,6 +47,7 @@ export class RemoteFeeds {
 
   /** The fleet has gone; nothing is known of other hosts until the next one tells. */
   drop(): void {
+    this.#had = null;
     this.#become(null);
   }
 
@@ -51,11 +55,14 @@ export class RemoteFeeds {
   async read(since: string): Promise<RemoteCopies> {
     if (this.#names.length === 0) return NONE;
     try {
-      if (since !== '' || this.#tag === null) return await this.#ask(since);
-      if (this.#whole?.tag !== this.#tag) this.#whole = { tag: this.#tag, answer: this.#ask('') };
+      const changes = since === '' ? null : await this.#changes(since);
+      if (changes !== null) return changes;
+      if (this.#tag === null) return await this.#ask();
+      if (this.#whole?.tag !== this.#tag) this.#whole = { tag: this.#tag, answer: this.#ask() };
       const { answer } = this.#whole;
       return await answer.catch((error: unknown) => {
         if (this.#whole?.answer === answer) this.#whole = null;
+        this.#had = null;
         throw error;
       });
     } catch (error) {
@@ -64,8 +71,31 @@ export class RemoteFeeds {
     }
   }
 
-  async #ask(since: string): Promise<RemoteCopies> {
+  /** All of the copies: the fleet sends what is not here yet. */
+  async #ask(): Promise<RemoteCopies> {
+    const had = this.#had;
+    const { value, bulk } = await this.#fleet.exchange('feed_blocks', { had: had?.tag ?? '' });
+    let at = 0;
+    const take = (length: number) => {
+      at += length;
+      return bulk?.subarray(at - length, at) ?? new Uint8Array(0);
+    };
+    const copies = new Map<string, BlockCopy>();
+    const parts = value.reads.map(({ name, state, last_ok_at, error, build, copy }) => {
+      const next = nextCopy(had?.copies.get(name), copy, take);
+      if (next !== undefined) copies.set(name, next);
+      return { name, origin: { state, last_ok_at, error, build }, read: next?.pieces ?? null, digest: null };
+    });
+    if (at !== (bulk?.length ?? 0))
+      throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
+    if (value.tag !== null) this.#had = { tag: value.tag, copies };
+    return { tag: value.tag, parts };
+  }
+
+  /** What changed after a tag; null where nobody knows that any more. */
+  async #changes(since: string): Promise<RemoteCopies | null> {
     const { value, bulk } = await this.#fleet.exchange('feeds', { since });
+    if (value.reads === null) return null;
     let at = 0;
     const parts = value.reads.map(({ name, state, last_ok_at, error, build, length }) => {
       const read = length === null ? null : (bulk?.subarray(at, at + length) ?? null);

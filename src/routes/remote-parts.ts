@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
 import type { AskedRead, RemoteRead } from '../contract/threads/fleet.ts';
+import type { Pieces } from '../http/pieces.ts';
 import type { Callers } from './callers.ts';
 
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;
@@ -12,7 +13,7 @@ const MOST_KEPT = 1_000;
 export type RemotePart = {
   name: string;
   origin: Omit<Origin, 'read'>;
-  read: Uint8Array | null;
+  read: Uint8Array | Pieces | null;
   /** Names the bytes; null where there are none. */
   digest: string | null;
 };

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
+import { COPY_END } from '../../src/contract/threads/fleet.ts';
 import { CopyFiles } from '../../src/fleet/copy-files.ts';
 import { FleetFeeds } from '../../src/fleet/fleet-feeds.ts';
 import { KeptFeeds } from '../../src/fleet/kept-feeds.ts';
 import type { FollowedRemote } from '../../src/fleet/remote-address.ts';
+import { encodeBlocks } from '../../src/fleet/row-blocks.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { type FakeHost, FakeTransport } from './fake-transport.ts';
 import { toldDelta, toldRow, toldWhole } from './told-feeds.ts';
@@ -88,15 +90,20 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
+/** What changed after a tag, or all of the copies. */
 const origins = (since = '') =>
   Object.fromEntries(
-    feeds
-      .read(since)
-      .reads.map(({ name, bytes, ...origin }) => [
-        name,
-        { ...origin, read: bytes === null ? null : JSON.parse(bytes.toString()) },
-      ]),
+    (feeds.since(since) ?? wholeCopies()).map(({ name, bytes, ...origin }) => [
+      name,
+      { ...origin, read: bytes === null ? null : JSON.parse(bytes.toString()) },
+    ]),
   );
+const wholeCopies = () =>
+  feeds.copies().map(({ copy, ...read }) => {
+    if (copy === null) return { ...read, bytes: null };
+    const rows = encodeBlocks(copy.blocks).subarray(1);
+    return { ...read, bytes: Buffer.concat([Buffer.from(copy.head), rows, Buffer.from(COPY_END)]) };
+  });
 const originOf = (name: string, since = '') => {
   const found = origins(since)[name];
   if (found === undefined) throw new Error(`nothing is told of ${name}`);
@@ -267,7 +274,7 @@ describe('the feeds of the remotes', () => {
     feeds.follow([]);
     await pass(20);
     expect(told.at(-1)).toBeNull();
-    expect(feeds.read('')).toEqual({ tag: null, reads: [] });
+    expect([feeds.tag, feeds.copies()]).toEqual([null, []]);
   });
 
   it('ask at once where the address of a remote has changed', async () => {

@@ -28,16 +28,25 @@ describe('a body in pieces', () => {
           const whole = Buffer.concat(all);
           expect(pieces.length).toBe(whole.length);
           expect(Buffer.from(pieces.joined())).toEqual(whole);
-          for (let from = 0; from < whole.length; from += 1) {
-            const part = pieces.at(from, most);
-            expect(part.length).toBeGreaterThan(0);
-            expect(part.length).toBeLessThanOrEqual(most);
-            expect(Buffer.from(part)).toEqual(whole.subarray(from, from + part.length));
-          }
+          for (const room of [undefined, () => new Uint8Array(most)])
+            for (let from = 0; from < whole.length; from += 1) {
+              const part = pieces.at(from, most, room);
+              expect(part.length).toBeGreaterThan(0);
+              expect(part.length).toBeLessThanOrEqual(most);
+              expect(Buffer.from(part)).toEqual(whole.subarray(from, from + part.length));
+            }
           expect(pieces.at(whole.length, most).length).toBe(0);
         },
       ),
     );
+  });
+
+  it('is taken in few large parts where its pieces are small, and a large piece as it is', () => {
+    const large = Buffer.alloc(200, 'l');
+    const pieces = new Pieces([...Array.from({ length: 50 }, () => Buffer.from('s')), large]);
+    const room = () => new Uint8Array(100);
+    expect(pieces.at(0, 100, room).length).toBe(100);
+    expect(pieces.at(100, 100, room).buffer).toBe(large.buffer);
   });
 
   const bodies: [string, number, number][] = [

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
+import { toldRow } from '../fleet/told-feeds.ts';
 import { FIBER, POLLER_STATE } from './samples.ts';
 import { runningPoller, type ServedRoutes, serveRoutes } from './served-routes.ts';
 
@@ -135,13 +136,32 @@ describe('GET /fibers/composite', () => {
       const bulk = Buffer.from(JSON.stringify(read));
       return { value: { tag, reads: [{ name: 'host-b', ...origin, length: bulk.length }] }, bulk };
     };
+    /** The whole copy in a block for each row of it; those that the caller has, by their rows, are left out. */
+    const blocks = (tag: string, rows: Told[], had: Told[] = []) => {
+      const { read: _, ...origin } = B;
+      const texts = rows.map((row) => (had.includes(row) ? '' : `,${JSON.stringify(row)}`));
+      const head = JSON.stringify({ ...WHOLE, fibers: [] }).slice(0, -2);
+      const [ids, lengths] = [rows.map((row) => ALL_ROWS.indexOf(row)), texts.map(({ length }) => length)];
+      const copy = { head, ids, lengths };
+      return {
+        value: { tag, reads: [{ name: 'host-b', ...origin, copy }] },
+        bulk: Buffer.from(texts.join('')),
+      };
+    };
+    const hostB = async () =>
+      ((await served.get(PATH)).json.origins as Record<string, { read: { fibers: object[] } }>)['host-b']!;
+    type Told = ReturnType<typeof toldRow>;
+    const ALL_ROWS = ['x', 'y', 'z'].map((id) => toldRow(id));
     const asked = () => served.callers.fleet.asked.map(({ input }) => input);
 
     beforeEach(() => {
       const { fleet } = served.callers;
       fleet.publish({ 'host-b': 'http://b', 'host-a': 'http://itself' });
       fleet.answers.feeds = ({ since }: { since: string }) =>
-        others('n-2', since === '' ? WHOLE : { ...HEAD, tag: 'b', removed: [since], rows: [] });
+        since.startsWith('n-')
+          ? others('n-2', { ...HEAD, tag: 'b', removed: [since], rows: [] })
+          : { value: { tag: 'n-2', reads: null }, bulk: null };
+      fleet.answers.feed_blocks = () => blocks('n-2', []);
       fleet.notify('n-2');
     });
 
@@ -151,7 +171,7 @@ describe('GET /fibers/composite', () => {
       expect(all.json).toMatchObject({ tag: 'v1~n-2', host: 'host-a' });
       expect(all.json.origins).toEqual({ 'host-a': expect.objectContaining(FRESH), 'host-b': B });
       expect((await served.get(PATH)).body).toBe(all.body);
-      expect(asked()).toEqual([{ since: '' }]);
+      expect(asked()).toEqual([{ had: '' }]);
     });
 
     it('[RPL-2] tells what changed after a tag of all, and after one of this host alone', async () => {
@@ -161,7 +181,41 @@ describe('GET /fibers/composite', () => {
         'host-b': { read: { removed: ['n-1'] } },
       });
       expect((await served.get(`${PATH}?since=v1`)).json.origins).toMatchObject({ 'host-b': B });
-      expect(asked()).toEqual([{ since: 'n-1' }, { since: '' }]);
+      expect(asked()).toEqual([{ since: 'n-1' }, { had: '' }]);
+    });
+
+    it('[RPL-2] has all of their copies for a tag that nobody knows any more', async () => {
+      expect((await served.get(`${PATH}?since=v1~m-7`)).json.origins).toMatchObject({ 'host-b': B });
+      expect(asked()).toEqual([{ since: 'm-7' }, { had: '' }]);
+    });
+
+    it('[RPL-2] asks of a copy that changed only what is not here yet', async () => {
+      const { fleet } = served.callers;
+      const [x, y, z] = ALL_ROWS as [Told, Told, Told];
+      const read = async (tag: string) => {
+        if (tag !== 'n-2') fleet.notify(tag);
+        return (await hostB()).read.fibers;
+      };
+      fleet.answers.feed_blocks = () => blocks('n-2', [x, y]);
+      expect(await read('n-2')).toEqual([x, y]);
+      fleet.answers.feed_blocks = () => blocks('n-3', [y, z], [y]);
+      expect(await read('n-3')).toEqual([y, z]);
+      const same = { name: 'host-b', ...B, read: undefined, copy: 'same' };
+      fleet.answers.feed_blocks = () => ({ value: { tag: 'n-4', reads: [same] }, bulk: null });
+      expect(await read('n-4')).toEqual([y, z]);
+      expect(asked()).toEqual([{ had: '' }, { had: 'n-2' }, { had: 'n-3' }]);
+    });
+
+    it('[RPL-2] asks for all of it again where bytes were left out', async () => {
+      const { fleet } = served.callers;
+      fleet.answers.feed_blocks = () => blocks('n-2', ALL_ROWS.slice(0, 1));
+      expect((await served.get(PATH)).status).toBe(200);
+      fleet.answers.feed_blocks = () => blocks('n-3', ALL_ROWS.slice(1), ALL_ROWS);
+      fleet.notify('n-3');
+      expect(await hostB()).toMatchObject({ error: { code: 'internal' } });
+      fleet.answers.feed_blocks = () => blocks('n-3', ALL_ROWS);
+      expect((await hostB()).read.fibers).toEqual(ALL_ROWS);
+      expect(asked().at(-1)).toEqual({ had: '' });
     });
 
     it('[RPL-2] answers 304 while neither this host nor another one has changed', async () => {
@@ -172,7 +226,7 @@ describe('GET /fibers/composite', () => {
       });
       expect(asked()).toEqual([]);
       expect((await served.get(PATH, { 'If-None-Match': 'W/"v1"' })).status).toBe(200);
-      served.callers.fleet.answers.feeds = () => others('n-3', WHOLE);
+      served.callers.fleet.answers.feed_blocks = () => blocks('n-3', []);
       served.callers.fleet.notify('n-3');
       expect((await served.get(PATH, known)).status).toBe(200);
       served.callers.fleet.notify(null);

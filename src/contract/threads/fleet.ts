@@ -40,16 +40,44 @@ const remoteFeedSchema = z.object({
   length: z.number().int().nullable(),
 });
 
+/** What follows the rows of a whole copy. */
+export const COPY_END = ']}';
+
+/** The same in blocks of rows, each with a comma before every row. */
+const feedBlocksSchema = z.object({
+  name: z.string(),
+  ...originFields,
+  /** Null where there is none; `same` where nothing of it changed since the caller had it. */
+  copy: z.union([
+    z.null(),
+    z.literal('same'),
+    z.object({
+      /** The bytes before its rows; `COPY_END` follows them. */
+      head: z.string(),
+      /** Its blocks in order, and how many bytes of the bulk belong to each: 0 where the caller has it. */
+      ids: z.array(z.number()),
+      lengths: z.array(z.number()),
+    }),
+  ]),
+});
+export type FeedBlocks = z.infer<typeof feedBlocksSchema>;
+
 /** Calls that the main thread makes to the fleet component. */
 export const fleetCalls = {
   state: { input: z.object({}), output: fleetStateSchema, deadline_ms: 5_000 },
   /**
-   * The copies of the feeds of all remotes, by name: what changed after the tag `since`, or all of each where the tag is none
-   * of the fleet's. Their bytes come concatenated as bulk. `tag` names what is answered; null without a remote.
+   * What changed after the tag `since` in the copies of the feeds of all remotes, by name; `reads` is null where the tag is
+   * none of the fleet's. Their bytes come concatenated as bulk. `tag` names what is answered; null without a remote.
    */
   feeds: {
     input: z.object({ since: z.string() }),
-    output: z.object({ tag: z.string().nullable(), reads: z.array(remoteFeedSchema) }),
+    output: z.object({ tag: z.string().nullable(), reads: z.array(remoteFeedSchema).nullable() }),
+    deadline_ms: 5_000,
+  },
+  /** All of these copies for a caller that has the blocks of them which the tag `had` named; an empty tag for none. */
+  feed_blocks: {
+    input: z.object({ had: z.string() }),
+    output: z.object({ tag: z.string().nullable(), reads: z.array(feedBlocksSchema) }),
     deadline_ms: 5_000,
   },
   /** The stores and projects of each remote that has told them (RPL-6). */
