@@ -19,8 +19,8 @@ import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
-import { createRunner } from '../src/platform/process.ts';
 import { toldCopies } from '../src/fleet/told-copies.ts';
+import { createRunner } from '../src/platform/process.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
