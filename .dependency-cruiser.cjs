@@ -40,8 +40,12 @@ const ROOMS = {
     ['base', 'contract', 'platform', 'fibers', 'harness'],
     'a recording goes on whatever happens to workers',
   ],
+  tailnet: [
+    ['base', 'contract', 'platform'],
+    'a private network is a way to other hosts, and knows nothing of what is asked of them',
+  ],
   fleet: [
-    ['base', 'contract', 'platform', 'config'],
+    ['base', 'contract', 'platform', 'config', 'tailnet'],
     'a hub merges bytes of other hosts and must not reach into local state',
   ],
   access: [['base', 'contract'], 'who may call is decided from values, so that a test can invent any caller'],

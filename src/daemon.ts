@@ -29,6 +29,7 @@ import type { RouteContext } from './routes/context.ts';
 import { RequestFigures } from './routes/request-figures.ts';
 import { createRoute } from './routes/routing.ts';
 import { createRoutes } from './routes/table.ts';
+import { tailnetBefore } from './tailnet/tailnet.ts';
 import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
 import { createSupervisor } from './threads/supervisor.ts';
@@ -234,6 +235,11 @@ function assemble(options: {
     data_dir_fault = fault;
     changed();
   });
+  let tailnet = tailnetBefore({ enabled: settings.discovery === 'auto' });
+  fleet.onEvent('tailnet_changed', (view) => {
+    tailnet = view;
+    changed();
+  });
   const requests = new RequestFigures();
   let ready_ms: number | null = null;
   const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
@@ -258,6 +264,7 @@ function assemble(options: {
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
+    tailnet: () => tailnet,
     ready_ms: () => ready_ms,
     components: () => [...supervisor.views(), ...dataDirView(data_dir_fault, booted_at)],
     async describeApi() {

@@ -21,6 +21,8 @@ import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
 import { toldCopies } from '../src/fleet/told-copies.ts';
 import { createRunner } from '../src/platform/process.ts';
+import { TailnetDiscovery } from '../src/tailnet/tailnet.ts';
+import { tailnetProgram } from '../src/tailnet/tailnet-program.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
@@ -60,6 +62,20 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       },
       tell: (tag) => notify('feeds_changed', { tag }),
     });
+    const tailnet = new TailnetDiscovery({
+      enabled: settings.discovery === 'auto',
+      interval_ms: settings.discovery_interval_ms,
+      port: settings.tailnet_port,
+      host: host_id,
+      program: tailnetProgram({
+        configured: settings.tailnet_socket,
+        runner: createRunner(),
+        env: process.env,
+      }),
+      ...{ clock, logger },
+      tell: (view) => notify('tailnet_changed', view),
+    });
+    void tailnet.run();
     const service = createFleetService({ remotes_file, publish, feeds, clock, logger });
     const reach = createRemoteReach({ remotes_file });
     const transcripts = createRemoteTranscripts(reach);
@@ -69,6 +85,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       host: host_id,
       remotes,
       entries: () => service.entries(),
+      discovered: () => tailnet.found(),
       contacts,
       answer_ms: settings.remote_answer_ms,
     });
@@ -115,6 +132,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         },
       },
       async stop() {
+        tailnet.stop();
         service.stop();
         feeds.stop();
         transport.stop();

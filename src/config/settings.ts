@@ -226,6 +226,29 @@ export const SETTINGS = {
     1,
     'What another host answered longer ago than this is stale (LIM-15)',
   ),
+  discovery: oneOf(
+    'SVC_DISCOVERY',
+    'auto',
+    ['auto', 'off'],
+    'Whether daemons of this user are looked for in the tailnet, where one is joined (OPR-1)',
+  ),
+  discovery_interval_ms: whole('SVC_DISCOVERY_INTERVAL_MS', 300_000, 1_000, 'Time between two such looks'),
+  tailnet_socket: path(
+    'SVC_TAILNET_SOCKET',
+    null,
+    'Socket of tailscaled; else the one of this user, else the system’s (OPR-1)',
+  ),
+  tailnet_port: setting(
+    'SVC_TAILNET_PORT',
+    4_000,
+    (value) => {
+      const number = Number(value.trim());
+      return Number.isInteger(number) && number >= 1 && number <= 65_535
+        ? { ok: true, value: number }
+        : { ok: false, expected: 'a port number' };
+    },
+    'Port of daemons in the tailnet',
+  ),
   startup_confirm_ms: whole(
     'SVC_STARTUP_CONFIRM_MS',
     90_000,

@@ -4,6 +4,7 @@ import { type Peers, peersSchema } from '../contract/http/peers.ts';
 import { addressFault, placeOf } from '../contract/remote-address.ts';
 import { hostIn } from '../contract/session-address.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
+import type { DiscoveredHost } from '../tailnet/tailnet.ts';
 import { type Contacts, faultOf } from './contacts.ts';
 import { type Place, readValue, unreachable } from './read-remote.ts';
 import type { RemoteEntry } from './remotes-file.ts';
@@ -27,6 +28,7 @@ export class PresentRemotes {
   readonly #host: string;
   readonly #remotes: () => readonly Remote[];
   readonly #entries: () => readonly RemoteEntry[];
+  readonly #discovered: () => readonly DiscoveredHost[];
   readonly #contacts: Contacts;
   readonly #deadline_ms: number;
 
@@ -36,6 +38,8 @@ export class PresentRemotes {
     /** The configured remotes as of now, without this host, and what their file says of them. */
     remotes(): readonly Remote[];
     entries(): readonly RemoteEntry[];
+    /** The daemons that were found in the private network. */
+    discovered(): readonly DiscoveredHost[];
     contacts: Contacts;
     /** Milliseconds that each is waited for. */
     answer_ms: number;
@@ -43,6 +47,7 @@ export class PresentRemotes {
     this.#host = options.host;
     this.#remotes = options.remotes;
     this.#entries = options.entries;
+    this.#discovered = options.discovered;
     this.#contacts = options.contacts;
     this.#deadline_ms = options.answer_ms;
   }
@@ -65,12 +70,18 @@ export class PresentRemotes {
     };
   }
 
-  /** How all remotes are now (RPL-9). Never rejects. */
+  /**
+   * How all remotes are now, and behind them the daemons of the private network that are none, as they were found last
+   * (RPL-9). Never rejects.
+   */
   async rows(): Promise<FleetRow[]> {
     const remotes = this.#remotes();
     const entries = new Map(this.#entries().map((entry) => [entry.name, entry]));
     this.#contacts.keepOnly(remotes.map(({ name }) => name));
-    return Promise.all(remotes.map((remote) => this.#row(remote, entries.get(remote.name))));
+    const rows = await Promise.all(remotes.map((remote) => this.#row(remote, entries.get(remote.name))));
+    const names = new Set(remotes.map(({ name }) => name));
+    const others = this.#discovered().filter(({ told }) => !names.has(told.host));
+    return [...rows, ...others.map(discoveredRow)];
   }
 
   async #row({ name, address, problem }: Remote, entry: RemoteEntry | undefined): Promise<FleetRow> {
@@ -116,6 +127,16 @@ export class PresentRemotes {
   ): Promise<z.output<S>> {
     return readValue(this.#host, to, path, { schema, most_bytes, deadline_ms: this.#deadline_ms });
   }
+}
+
+/** It is asked for nothing more until it is a remote. */
+function discoveredRow({ told, url, seen_at }: DiscoveredHost): FleetRow {
+  const { host: name, host_class, ...build } = told;
+  return {
+    ...{ name, display: null, source: 'discovered', address: placeOf({ url }), ssh: null },
+    reach: { state: 'answers', since: seen_at, last_ok_at: seen_at, error: null },
+    ...{ build, host_class, workers: null },
+  };
 }
 
 /** Whoever waits for a person, or whose turn failed, needs one. */

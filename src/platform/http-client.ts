@@ -6,11 +6,18 @@ import {
   request as plainRequest,
 } from 'node:http';
 import type { Agent as TlsAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import { messageOf, systemCode } from '../base/errors.ts';
 
-/** Where a server listens: a socket file, an address, or a URL that the path of a request is added to. */
-export type ServerAddress = { socketPath: string } | { host: string; port: number } | { url: string };
+/**
+ * Where a server listens: a socket file, an address, or a URL that the path of a request is added to. `connect` makes the
+ * connections to it that this machine cannot make by itself; none of them is kept.
+ */
+export type ServerAddress =
+  | { socketPath: string }
+  | { host: string; port: number }
+  | { url: string; connect?: () => Promise<Duplex> };
 
 /** Free connections to one server that are kept for the next request. */
 const MOST_FREE_CONNECTIONS = 64;
@@ -59,14 +66,26 @@ export async function openRequest(options: {
   const base = url === null ? null : urlToHttpOptions(url);
   const prefix = url?.pathname.replace(/\/$/, '') ?? '';
   const open = url?.protocol === 'https:' ? (await import('node:https')).request : plainRequest;
+  const connect = 'url' in to ? to.connect : undefined;
   return open({
     ...(base ?? to),
     method,
     path: `${prefix}${path}`,
     headers: { ...('socketPath' in to ? { host: 'localhost' } : {}), ...headers },
-    agent: (await kept?.agentFor(url?.protocol)) ?? false,
+    ...(connect === undefined
+      ? { agent: (await kept?.agentFor(url?.protocol)) ?? false }
+      : { createConnection: connectionBy(connect) }),
     ...(signal && { signal }),
   });
+}
+
+function connectionBy(connect: () => Promise<Duplex>) {
+  return (_: unknown, made: (error: Error | null, stream: Duplex) => void): undefined => {
+    connect().then(
+      (stream) => made(null, stream),
+      (error: Error) => made(error, undefined as never),
+    );
+  };
 }
 
 export type HttpRequest = {

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { ComponentView } from '../contract/component.ts';
-import type { Skew, Version } from '../contract/http/version.ts';
+import type { Skew, TailnetView, Version } from '../contract/http/version.ts';
 import type { OperatorFileId } from '../contract/operator-files.ts';
 import type { RequestFigures } from './request-figures.ts';
 
@@ -36,6 +36,8 @@ export type RouteContext = {
   server(): Version['server'];
   /** How TCP peers are told apart (AUT-2). */
   peer_gate(): Version['peer_gate'];
+  /** What is known of the private network (OPR-1). */
+  tailnet(): TailnetView;
   /** Milliseconds from process start to ready; null while booting. */
   ready_ms(): number | null;
   components(): ComponentView[];
@@ -45,6 +47,7 @@ export type RouteContext = {
   queues(): { name: string; waiting: number }[];
   /** Counts of the requests so far. */
   requests: Pick<RequestFigures, 'figures'>;
-  /** Calls `changed` after every change of the components, of readiness or of the bound addresses. */
+  /** Calls `changed` after every change of the components, of readiness, of the private network or of the bound
+   * addresses. */
   onChanged(changed: () => void): void;
 };

@@ -5,6 +5,7 @@ import { FakeClock } from '../../src/base/clock.ts';
 import type { Remote } from '../../src/contract/threads/fleet.ts';
 import { Contacts } from '../../src/fleet/contacts.ts';
 import { PresentRemotes } from '../../src/fleet/present-remotes.ts';
+import type { DiscoveredHost } from '../../src/tailnet/tailnet.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -36,12 +37,17 @@ async function served(
   return { name, address: { url: `http://me:hunter2@127.0.0.1:${port}` }, problem: null };
 }
 
-function present(remotes: Remote[], entries: Record<string, unknown>[] = []) {
+function present(
+  remotes: Remote[],
+  entries: Record<string, unknown>[] = [],
+  discovered: DiscoveredHost[] = [],
+) {
   const clock = new FakeClock();
   return new PresentRemotes({
     host: 'host-a',
     remotes: () => remotes,
     entries: () => entries as { name: string }[],
+    discovered: () => discovered,
     contacts: new Contacts(clock),
     answer_ms: 1_000,
   });
@@ -92,6 +98,24 @@ describe('the rows of the fleet', () => {
     ...{ ready: true, host_class: 'exposed', more: 1 },
   };
   const running = ['working', 'waiting', 'attention', 'a phase of a newer build'].map((phase) => ({ phase }));
+
+  it('[REC-7] have what was found in the private network behind the remotes, without a question to it', async () => {
+    const found = (host: string): DiscoveredHost => ({
+      node: { name: host, dns_name: '', address: '100.64.0.2' },
+      told: { ...VERSION, host_class: 'exposed', host },
+      ...{ url: 'http://100.64.0.2:4000', seen_at: 5 },
+    });
+    const { host_class, more: _more, ...build } = VERSION;
+    const rows = await present([NO_ADDRESS], [], [found('host-z'), found('host-b')]).rows();
+    expect(rows.map(({ name, source }) => [name, source])).toEqual([
+      ['host-z', 'file'],
+      ['host-b', 'discovered'],
+    ]);
+    expect(rows[1]).toMatchObject({
+      ...{ address: '100.64.0.2:4000', display: null, ssh: null, build, host_class, workers: null },
+      reach: { state: 'answers', since: 5, last_ok_at: 5, error: null },
+    });
+  });
 
   it('[RPL-9] [REC-7] have the reach, the build and the workers of each configured remote', async () => {
     const remotes = await Promise.all([

@@ -96,6 +96,7 @@ export class TestHome {
       SVC_TMUX_SOCKET: this.socket,
       SVC_POLL_INTERVAL_MS: '300',
       SVC_KILL_GRACE_MS: '300',
+      SVC_DISCOVERY: 'off',
       ...settings,
     };
     open.add(this.root);

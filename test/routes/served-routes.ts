@@ -11,6 +11,7 @@ import { encodeApi } from '../../src/routes/described-rows.ts';
 import { RequestFigures } from '../../src/routes/request-figures.ts';
 import { createRoute } from '../../src/routes/routing.ts';
 import { createRoutes } from '../../src/routes/table.ts';
+import { tailnetBefore } from '../../src/tailnet/tailnet.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
 import { LOOPBACK_ONLY, SERVER_KIND } from '../http/served.ts';
 import { checkAnswer } from '../kit/api-check.ts';
@@ -81,6 +82,7 @@ export async function serveRoutes(
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
+    tailnet: () => tailnetBefore({ enabled: false }),
     ready_ms: () => ready_ms,
     components: () => components,
     describeApi: async () => encodeApi('0.1.0'),

@@ -43,6 +43,7 @@ export function temporarySettings(): { settings: Settings; dir: string; remove()
     SVC_CONFIG_DIR: dir,
     SVC_TMUX_SOCKET: join(dir, 'tmux'),
     SVC_LOG_LEVEL: 'silent',
+    SVC_DISCOVERY: 'off',
   });
   return { settings, dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }

@@ -49,7 +49,7 @@ export function fleetPage(
     [here.host, 'this host', '-', ...countsOf(here.workers), buildOf(here)],
     ...remotes.map((row) => [
       row.name,
-      REACH[row.reach.state],
+      row.source === 'discovered' ? 'found' : REACH[row.reach.state],
       row.reach.last_ok_at === null ? '-' : formatDuration(now - row.reach.last_ok_at),
       ...countsOf(row.workers),
       row.build === null ? '-' : buildOf(row.build, here),
@@ -61,8 +61,13 @@ export function fleetPage(
     const { message } = reach.error;
     return [message.includes(name) ? `${message}\n` : `${name}: ${message}\n`];
   });
+  const candidates = remotes.flatMap(({ name, source, address }) =>
+    source === 'file'
+      ? []
+      : [`${name} was found in the tailnet; to add it: svc remotes add ${name} --url http://${address}\n`],
+  );
   const none = remotes.length === 0 ? ['No other host is known; name one with: svc remotes add\n'] : [];
-  return `${table}${wrapPage([...none, ...faults].map((line) => `\n${line}`).join(''), width)}`;
+  return `${table}${wrapPage([...none, ...faults, ...candidates].map((line) => `\n${line}`).join(''), width)}`;
 }
 
 const REACH: Readonly<Record<FleetRow['reach']['state'], string>> = {

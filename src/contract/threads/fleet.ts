@@ -8,6 +8,7 @@ import { rehearsalSchema } from '../http/rehearsal.ts';
 import { remoteResetSchema, resetRemoteSchema } from '../http/remote-reset.ts';
 import { fleetStateSchema } from '../http/state.ts';
 import { linksReplySchema, transcriptReceiptSchema } from '../http/transcripts.ts';
+import { versionSchema } from '../http/version.ts';
 import { remoteAddressSchema } from '../remote-address.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
@@ -144,4 +145,6 @@ export const fleetEvents = {
   remotes_changed: z.object({ remotes: z.array(remoteSchema) }),
   /** The tag of the copies of their feeds, as `feeds` answers it: sent at the start and after changes. */
   feeds_changed: z.object({ tag: z.string().nullable() }),
+  /** What is known of the private network: sent after each look at it. */
+  tailnet_changed: versionSchema.pick({ tailnet_dial: true, discovery: true }),
 } satisfies EventTable;

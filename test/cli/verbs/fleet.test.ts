@@ -46,6 +46,19 @@ tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. See
   );
 });
 
+it('[REC-7] svc fleet shows a daemon that was found in the tailnet, and how to add it', () => {
+  const remotes = [row('mesa', { source: 'discovered', address: '100.64.0.2:4000', workers: null })];
+  expect(fleetPage({ remotes }, HERE, NOW, 80)).toBe(
+    `HOST    REACH      AGE  WORKING  NEEDS YOU  BUILD
+harbor  this host  -    3        3          1.4.0 abc1234
+mesa    found      0 s  -        -          1.4.0 abc1234
+
+mesa was found in the tailnet; to add it: svc remotes add mesa --url
+  http://100.64.0.2:4000
+`,
+  );
+});
+
 it('[RPL-9] svc fleet says how to name other hosts where there are none', () => {
   expect(fleetPage({ remotes: [] }, HERE, NOW)).toContain('svc remotes add');
 });
