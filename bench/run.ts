@@ -17,6 +17,8 @@ import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
 import { bench as fleetFeed } from './questions/fleet-feed.ts';
+import { bench as fleetHung } from './questions/fleet-hung.ts';
+import { bench as fleetIdle } from './questions/fleet-idle.ts';
 import { bench as forward } from './questions/forward.ts';
 import { bench as framePath } from './questions/frame-path.ts';
 import { bench as hookStart } from './questions/hook-start.ts';
@@ -59,6 +61,8 @@ const BENCHES = [
   fileThroughput,
   forward,
   fleetFeed,
+  fleetHung,
+  fleetIdle,
   eventsIndex,
   activity,
   framePath,

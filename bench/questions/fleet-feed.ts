@@ -25,8 +25,9 @@ const REMOTES = 100;
 const ROWS = 300;
 const EDITED_SHARE = 0.01;
 /** Until heaps have grown to what the load asks for. */
-const SETTLE_MS = 15_000;
-const WATCHED_MS = 40_000;
+const SETTLE_MS = 25_000;
+/** A hub keeps whole composites for a minute. */
+const WATCHED_MS = 45_000;
 const READS = 60;
 const READ_EVERY_MS = 50;
 const POLLED_MS = 12_000;

@@ -57,8 +57,8 @@ export class FeedCache {
   #poller: Callers['poller'];
   #variants = { all: new Variant(), svc: new Variant() };
   readonly #window = new FeedWindow();
-  /** The last one of each answer to `since`. */
-  readonly #composites = new WeakMap<Reply, { since: string; parts: readonly RemotePart[]; reply: Reply }>();
+  /** The last one with these copies of other hosts, which are not kept for it. */
+  readonly #composites = new WeakMap<readonly RemotePart[], { since: string; own: Reply; reply: Reply }>();
   readonly #followers = {
     all: new Set<(move: FeedMove) => void>(),
     svc: new Set<(move: FeedMove) => void>(),
@@ -116,12 +116,12 @@ export class FeedCache {
     ]);
     const own = etag === null ? null : tagOf(etag);
     const tag = compositeTag(own, others.tag, others.tag !== null || others.parts.length === 0);
-    const known = this.#composites.get(reply);
-    if (known?.parts === others.parts && known.since === since) return known.reply;
+    const known = this.#composites.get(others.parts);
+    if (known?.own === reply && known.since === since) return known.reply;
     const pieces = wrapRead(here, body, { tag }, others.parts);
     const head = { status: 200, pieces, content_type: 'application/json' };
     const composite: Reply = since === '' && tag !== null ? { ...head, etag: weakTag(`"${tag}"`) } : head;
-    this.#composites.set(reply, { since, parts: others.parts, reply: composite });
+    this.#composites.set(others.parts, { since, own: reply, reply: composite });
     return composite;
   }
 

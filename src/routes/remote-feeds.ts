@@ -9,6 +9,9 @@ export type RemoteCopies = { tag: string | null; parts: readonly RemotePart[] };
 
 const NONE: RemoteCopies = { tag: null, parts: [] };
 
+/** How long whole copies are kept here after somebody wanted them; who follows them needs only what changes. */
+const KEPT_MS = 60_000;
+
 /** The copies of the feeds of other hosts, which the fleet keeps: their tag, and their bytes for a composite. */
 export class RemoteFeeds {
   readonly #fleet: Callers['fleet'];
@@ -21,8 +24,12 @@ export class RemoteFeeds {
   /** The blocks of the copies that came last, and the tag that named them. */
   #had: { tag: string; copies: ReadonlyMap<string, BlockCopy> } | null = null;
 
-  constructor(fleet: Callers['fleet'], host: string) {
+  readonly #clock: RouteContext['clock'];
+  #forgetLater: () => void = () => undefined;
+
+  constructor(fleet: Callers['fleet'], { host, clock }: Pick<RouteContext, 'host' | 'clock'>) {
     this.#fleet = fleet;
+    this.#clock = clock;
     fleet.onEvent('remotes_changed', ({ remotes }) => {
       this.#names = remotes.map(({ name }) => name).filter((name) => name !== host);
     });
@@ -57,6 +64,11 @@ export class RemoteFeeds {
     try {
       const changes = since === '' ? null : await this.#changes(since);
       if (changes !== null) return changes;
+      this.#forgetLater();
+      this.#forgetLater = this.#clock.after(KEPT_MS, () => {
+        this.#had = null;
+        this.#whole = null;
+      });
       if (this.#tag === null) return await this.#ask();
       if (this.#whole?.tag !== this.#tag) this.#whole = { tag: this.#tag, answer: this.#ask() };
       const { answer } = this.#whole;
@@ -118,9 +130,9 @@ export class RemoteFeeds {
 /** The copies of a fleet, which are not known while it is down. */
 export function createRemoteFeeds(
   fleet: Callers['fleet'],
-  context: Pick<RouteContext, 'components' | 'onChanged' | 'host'>,
+  context: Pick<RouteContext, 'components' | 'onChanged' | 'host' | 'clock'>,
 ): RemoteFeeds {
-  const feeds = new RemoteFeeds(fleet, context.host);
+  const feeds = new RemoteFeeds(fleet, context);
   const view = () => context.components().find(({ name }) => name === 'fleet');
   let last = view();
   context.onChanged(() => {
