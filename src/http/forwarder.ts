@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { SANDBOX_SECURITY_HEADERS } from '../access/security-headers.ts';
 import type { Clock } from '../base/clock.ts';
 import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
 import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
@@ -41,6 +42,12 @@ const PASSED_ON = [
 /** What of an answer concerns its content; the rest is about the connection, or for the daemon to say that the client asked. */
 const RELAYED =
   /^(?:accept-ranges|age|allow|cache-control|content-(?:disposition|encoding|language|range|type)|etag|expires|last-modified|retry-after|vary|svc-.+|x-transcript-.+)$/;
+
+/** A browser runs no script of another host’s answer, which would be one of this daemon’s own pages otherwise. */
+const FOREIGN_CONTENT = {
+  'content-security-policy': SANDBOX_SECURITY_HEADERS['Content-Security-Policy']!,
+  'x-frame-options': SANDBOX_SECURITY_HEADERS['X-Frame-Options']!,
+};
 
 /** A request for another host. */
 export type ForeignRequest = {
@@ -205,7 +212,9 @@ export class Forwarder {
     };
     if (headers[ANSWERED_BY_HEADER] === undefined || !STATUS_LINES.has(status))
       throw refused(`what answers there (with ${status}) is no daemon that takes requests of other hosts`);
-    const relayed: Record<string, string> = {};
+    if (status < 400 && headers[ANSWERED_BY_HEADER] !== host)
+      throw refused('what answers there gives the name of another host');
+    const relayed: Record<string, string> = { ...FOREIGN_CONTENT };
     for (const [name, value] of Object.entries(headers))
       if (RELAYED.test(name) && typeof value === 'string' && /^[\t\x20-\x7e]*$/.test(value))
         relayed[name] = value;

@@ -4,6 +4,7 @@ import { type IncomingMessage, request as nodeRequest, type RequestListener } fr
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { SANDBOX_SECURITY_HEADERS } from '../../../src/access/security-headers.ts';
 import type { Row } from '../../../src/http/row.ts';
 import type { HttpLimits } from '../../../src/http/server.ts';
 import { scratchFolder } from '../../kit/scratch-folder.ts';
@@ -160,7 +161,7 @@ describe('what answers where a daemon is expected', () => {
     });
   });
 
-  it('sets no cookie, no policy and no permission here', async () => {
+  it('sets no cookie, no policy and no permission here, and is sandboxed where a browser shows it', async () => {
     const headers = {
       ...{
         'Svc-Host': 'host-b',
@@ -181,12 +182,40 @@ describe('what answers where a daemon is expected', () => {
     const answer = await read();
     expect(answer.headers).toEqual({
       ...own.headers,
+      'content-security-policy': SANDBOX_SECURITY_HEADERS['Content-Security-Policy'],
+      'x-frame-options': SANDBOX_SECURITY_HEADERS['X-Frame-Options'],
       'svc-host': 'host-b',
       etag: '"kept"',
       'content-type': 'text/html',
       'content-length': '2',
       'x-request-id': expect.not.stringContaining('theirs'),
     });
+  });
+});
+
+describe('an answer in the name of a third host', () => {
+  const answers = async (status: number) =>
+    beside(
+      await listenHttp((_, response) =>
+        response
+          .writeHead(status, {
+            'Svc-Host': 'host-c',
+            'Content-Type': 'application/json',
+            'Content-Length': 2,
+          })
+          .end('{}'),
+      ),
+    );
+
+  it('[RTE-2] is none, but for the refusal of a host that it was passed on to', async () => {
+    await answers(200);
+    expect(bodyOf(await read())).toMatchObject({
+      status: 503,
+      error: 'remote_unreachable',
+      origin: 'host-b',
+    });
+    await answers(421);
+    expect((await read()).status).toBe(421);
   });
 });
 
