@@ -16,6 +16,7 @@ import { type BootDecision, decideBoot } from './daemon-boot.ts';
 import { openListeners } from './daemon-listeners.ts';
 import { type HeldDataDir, holdDataDir } from './daemon-lock.ts';
 import { findSkew } from './daemon-skew.ts';
+import { createTailnetSide } from './daemon-tailnet.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
 import { createDisks } from './platform/disks.ts';
@@ -29,7 +30,7 @@ import type { RouteContext } from './routes/context.ts';
 import { RequestFigures } from './routes/request-figures.ts';
 import { createRoute } from './routes/routing.ts';
 import { createRoutes } from './routes/table.ts';
-import { tailnetBefore } from './tailnet/tailnet.ts';
+
 import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
 import { createSupervisor } from './threads/supervisor.ts';
@@ -235,11 +236,11 @@ function assemble(options: {
     data_dir_fault = fault;
     changed();
   });
-  let tailnet = tailnetBefore({ enabled: settings.discovery === 'auto' });
-  fleet.onEvent('tailnet_changed', (view) => {
-    tailnet = view;
-    changed();
+  const tailnet = createTailnetSide({
+    ...{ settings, host_class: boot.host_class, clock, logger, changed },
+    bind: (place) => server.listenPrivately(place),
   });
+  fleet.onEvent('tailnet_changed', (known) => tailnet.follow(known));
   const requests = new RequestFigures();
   let ready_ms: number | null = null;
   const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
@@ -261,10 +262,10 @@ function assemble(options: {
     sessions_file: dataPaths(settings).sessions_file,
     spend_dir: dataPaths(settings).spend_dir,
     clock,
-    listen: () => server.addresses(),
+    listen: () => [...server.addresses(), ...tailnet.addresses()],
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
-    tailnet: () => tailnet,
+    tailnet: () => tailnet.view(),
     ready_ms: () => ready_ms,
     components: () => [...supervisor.views(), ...dataDirView(data_dir_fault, booted_at)],
     async describeApi() {
@@ -294,6 +295,7 @@ function assemble(options: {
     route: createRoute(fleet, boot.host),
     http: settings.http,
     observe: requests.observe,
+    observeForward: (address, failure) => tailnet.observe(address, failure),
     logger,
     clock,
   });
@@ -321,6 +323,7 @@ function assemble(options: {
     },
     async stop(): Promise<void> {
       await server.stop();
+      await tailnet.stop();
       disks.stop();
       await supervisor.stop();
     },

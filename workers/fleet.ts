@@ -64,6 +64,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     });
     const tailnet = new TailnetDiscovery({
       enabled: settings.discovery === 'auto',
+      listens: settings.tailnet_listen === 'on',
       interval_ms: settings.discovery_interval_ms,
       port: settings.tailnet_port,
       host: host_id,
@@ -73,7 +74,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         env: process.env,
       }),
       ...{ clock, logger },
-      tell: (view) => notify('tailnet_changed', view),
+      tell: (known) => notify('tailnet_changed', known),
     });
     void tailnet.run();
     const service = createFleetService({ remotes_file, publish, feeds, clock, logger });

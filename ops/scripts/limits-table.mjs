@@ -1379,6 +1379,14 @@ export const LIMITS = [
       ],
       [
         'tailnet/local-api.ts',
+        'MOST_WHOIS_BYTES',
+        'What tailscaled tells of one caller',
+        'bytes',
+        'The caller is refused',
+        '',
+      ],
+      [
+        'tailnet/local-api.ts',
         'MOST_REASON_BYTES',
         'Its reason for a refused connection',
         'bytes',

@@ -11,7 +11,9 @@ export type Peer =
   /** A TCP peer that could not be matched to a user; `reason` says why. */
   | { kind: 'unresolved'; reason: string }
   /** A peer on the Unix socket: the file mode has already checked the user. */
-  | { kind: 'unix_socket' };
+  | { kind: 'unix_socket' }
+  /** Another machine of the same user in the tailnet; `names` are those by which it may call this one. */
+  | { kind: 'own_machine'; names: readonly string[] };
 
 /** The facts of a request that the decision needs. Header values as sent, null where absent. */
 export type AccessQuestion = {
@@ -58,7 +60,7 @@ const ALLOW: AccessDecision = { allow: true };
 export function decideAccess(question: AccessQuestion, policy: AccessPolicy): AccessDecision {
   const peer = refusePeer(question.peer);
   if (peer !== null) return peer;
-  if (!isKnownHost(question.host, policy)) return FOREIGN_HOST;
+  if (!isKnownHost(question.host, policy) && !isOwnName(question)) return FOREIGN_HOST;
   const { origin } = question;
   if (origin !== null && policy.dev_origins.some((entry) => sameText(entry, origin))) return ALLOW;
   const reads = (question.method === 'GET' || question.method === 'HEAD') && !question.is_upgrade;
@@ -73,6 +75,7 @@ export function refusePeer(peer: Peer): AccessDecision | null {
     case 'unchecked':
     case 'own_uid':
     case 'unix_socket':
+    case 'own_machine':
       return null;
     case 'other_uid':
       return peerRefused(`peer uid ${peer.uid} is not the daemon's uid ${peer.own_uid}`);
@@ -108,6 +111,13 @@ function isKnownHost(host: string | null, policy: AccessPolicy): boolean {
   if (last === null || last.host !== host || last.policy !== policy)
     last = { host, policy, known: judgeHost(host, policy) };
   return last.known;
+}
+
+/** Over the tailnet, this machine is called by its names there. */
+function isOwnName({ host, peer }: AccessQuestion): boolean {
+  if (peer.kind !== 'own_machine' || host === null) return false;
+  const name = parseHostHeader(host)?.name;
+  return name !== undefined && peer.names.some((entry) => sameText(entry, name));
 }
 
 function judgeHost(host: string | null, policy: AccessPolicy): boolean {

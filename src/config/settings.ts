@@ -238,6 +238,12 @@ export const SETTINGS = {
     null,
     'Socket of tailscaled; else the one of this user, else the system’s (OPR-1)',
   ),
+  tailnet_listen: oneOf(
+    'SVC_TAILNET_LISTEN',
+    'off',
+    ['on', 'off'],
+    'Whether other machines of this user in the tailnet may call this daemon (OPR-3)',
+  ),
   tailnet_port: setting(
     'SVC_TAILNET_PORT',
     4_000,

@@ -21,6 +21,8 @@ export type ForwarderOptions = {
   /** The id of this host. */
   host: string;
   clock: Clock;
+  /** Told of each request how it went: null where an answer began, else why there is none or no end of it. */
+  observeForward?: (address: RemoteAddress, failure: unknown) => void;
   limits: {
     /** Requests that one other host may have open, so that one that hangs leaves room for the others. */
     forwards_of_one_host: number;
@@ -71,15 +73,17 @@ export class Forwarder {
   readonly #host: string;
   readonly #clock: Clock;
   readonly #limits: ForwarderOptions['limits'];
+  readonly #observe: NonNullable<ForwarderOptions['observeForward']>;
   readonly #kept = new KeptConnections();
   /** Requests that are open, by host. */
   readonly #open = new Map<string, number>();
   #all = 0;
 
-  constructor({ host, clock, limits }: ForwarderOptions) {
+  constructor({ host, clock, limits, observeForward }: ForwarderOptions) {
     this.#host = host;
     this.#clock = clock;
     this.#limits = limits;
+    this.#observe = observeForward ?? (() => undefined);
   }
 
   /** Resolves when the head of the answer is there; rejects with a `CodedError` that names the host. */
@@ -88,9 +92,12 @@ export class Forwarder {
     try {
       const answer = await this.#ask(request);
       answer.once('close', leave);
+      this.#observe(request.to.address, null);
       return this.#replyOf(request, answer);
     } catch (error) {
       leave();
+      // A client that went away says nothing of the other host.
+      if (!request.signal.aborted) this.#observe(request.to.address, error);
       throw error;
     }
   }
@@ -230,10 +237,10 @@ export class Forwarder {
     }
     if (size === null && headers['transfer-encoding'] === undefined)
       throw refused('its answer does not say where it ends');
-    return { status, headers: relayed, relayed: this.#bytesOf(answer), size };
+    return { status, headers: relayed, relayed: this.#bytesOf(answer, request), size };
   }
 
-  async *#bytesOf(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
+  async *#bytesOf(answer: IncomingMessage, { to, signal }: ForeignRequest): AsyncGenerator<Uint8Array> {
     const pieces: AsyncIterator<Uint8Array> = answer.iterator({ destroyOnReturn: false });
     let left_ms = this.#limits.relay_wait_ms;
     try {
@@ -247,6 +254,9 @@ export class Forwarder {
         left_ms += next.value.length / LEAST_BYTES_PER_MS - (performance.now() - from);
         yield next.value;
       }
+    } catch (error) {
+      if (!signal.aborted) this.#observe(to.address, error);
+      throw error;
     } finally {
       await pieces.return?.();
       // The connection of an answer that is there to its end is kept.

@@ -15,14 +15,14 @@ type Held = { ends: ConnectionEnds; response: HttpResponse; decided: () => void 
  * read, until the look that began after it was accepted has told. What comes during a look waits for the next one.
  */
 export class HeldPeerGate {
-  #lookup: PeerLookup;
+  #lookup: Pick<PeerLookup, 'lookUp'>;
   #logger: Logger;
   #refusals: PeerRefusals;
   #held: Held[] = [];
   #looking = false;
   #stopped = false;
 
-  constructor(options: { lookup: PeerLookup; logger: Logger; clock: Clock }) {
+  constructor(options: { lookup: Pick<PeerLookup, 'lookUp'>; logger: Logger; clock: Clock }) {
     this.#lookup = options.lookup;
     this.#logger = options.logger;
     this.#refusals = new PeerRefusals(options);

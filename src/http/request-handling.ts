@@ -48,6 +48,8 @@ export type HandlingOptions = {
     stall_ms: number;
     ping_ms: number;
   } & ForwarderOptions['limits'];
+  /** Told how each request went that was passed on to another host. */
+  observeForward?: ForwarderOptions['observeForward'];
   /** Decides about new connections that are still undecided, and closes those it refuses (AUT-2). */
   settlePeers: () => void;
   /** Told of every request that was given an answer. */

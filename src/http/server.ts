@@ -6,9 +6,11 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type PeerCredentials, systemPeerCredentials, UNKNOWN_PEERS } from '../platform/peer-credentials.ts';
+import type { PeerLookup } from '../platform/peer-credentials-lsof.ts';
 import type { PeerGateView } from '../platform/peer-verdict.ts';
 import type { AnsweredRequest } from './answering.ts';
 import { explainBindFailure } from './bind-failure.ts';
+import type { ForwarderOptions } from './forwarder.ts';
 import { HeldPeerGate } from './held-peer-gate.ts';
 import { formatTcpAddress, type LoopbackHost, parseListenAddress } from './listen-address.ts';
 import { PeerGate } from './peer-gate.ts';
@@ -73,6 +75,8 @@ export type HttpServerOptions = {
   observe?: (request: AnsweredRequest) => void;
   /** Which server speaks HTTP; unless given, the native one where it can be loaded. */
   http?: ServerKind | 'auto';
+  /** Told how each request went that was passed on to another host; see `ForwarderOptions`. */
+  observeForward?: ForwarderOptions['observeForward'];
   /** Who tells the users of TCP peers (AUT-2); the system itself unless given. */
   peers?: PeerCredentials;
   logger: Logger;
@@ -85,6 +89,17 @@ export type HttpServer = {
    * `['127.0.0.1:4000', '[::1]:4000']`. Throws `address_in_use` naming the holder, or `invalid_config`.
    */
   listen(address: string): Promise<string[]>;
+  /**
+   * Listens where other machines reach this one, on Node's own transport whatever the others use: only it knows both ends
+   * of a connection. `lookup` decides about each before anything of it is read, and `names` are those that requests may
+   * call this machine by. Throws as `listen` does.
+   */
+  listenPrivately(place: {
+    host: string;
+    port: number;
+    names: readonly string[];
+    lookup: Pick<PeerLookup, 'lookUp'>;
+  }): Promise<PrivateListening>;
   /** Everything bound so far, in order. */
   addresses(): string[];
   /** Which server speaks HTTP; null until something is bound. */
@@ -94,6 +109,9 @@ export type HttpServer = {
   /** Stops accepting, lets pending requests finish within the drain limit, closes every connection. */
   stop(): Promise<void>;
 };
+
+/** One private address that is bound. */
+export type PrivateListening = { address: string; close(): Promise<void> };
 
 /** What one bound socket needs to be closed again. */
 type Bound = { listener: Listener; address: string; path: string | null };
@@ -120,6 +138,8 @@ class Server implements HttpServer {
   #kind: ServerKind | null = null;
   #wanted: ServerKind | 'auto';
   #bound: Bound[] = [];
+  /** What other machines reach this one by; it has a gate of its own. */
+  readonly #private = new Set<Pick<Listener, 'refuseMore' | 'close'>>();
   #stopped: Promise<void> | null = null;
 
   constructor(options: HttpServerOptions) {
@@ -127,7 +147,7 @@ class Server implements HttpServer {
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#wanted = options.http ?? 'auto';
-    const { host, routes, access, booting, route, logger, clock, observe } = options;
+    const { host, routes, access, booting, route, logger, clock, observe, observeForward } = options;
     const limits = this.#limits;
     const peers = options.peers ?? systemPeerCredentials();
     const gate = 'judge' in peers ? new PeerGate({ credentials: peers, logger, clock }) : null;
@@ -137,6 +157,7 @@ class Server implements HttpServer {
     this.#handling = new RequestHandling({
       ...{ host, routes, access, booting, route, limits, logger, clock },
       ...(observe !== undefined && { observe }),
+      ...(observeForward !== undefined && { observeForward }),
       settlePeers: gate === null ? () => undefined : () => gate.settle(),
     });
   }
@@ -157,6 +178,43 @@ class Server implements HttpServer {
       this.#logger.warn({ listen: bound.map((entry) => entry.address) }, what);
     }
     return bound.map((entry) => entry.address);
+  }
+
+  async listenPrivately({
+    host,
+    port,
+    names,
+    lookup,
+  }: Parameters<HttpServer['listenPrivately']>[0]): Promise<PrivateListening> {
+    if (this.#stopped !== null) throw new CodedError('component_unavailable', 'the server stops');
+    const { createTransport } = await import('./node-transport.ts');
+    const gate = new HeldPeerGate({ lookup, logger: this.#logger, clock: this.#clock });
+    const listener = await createTransport(this.#handling).listenTcp(host, port, {
+      peer: { kind: 'own_machine', names },
+      onConnection: null,
+      hold: (response, ends) => gate.hold(response, ends),
+    });
+    if (listener === null) {
+      const address = formatTcpAddress(host, port);
+      const reason = await explainBindFailure(host, port);
+      throw reason ?? new CodedError('address_in_use', `${address} was taken by another process; try again`);
+    }
+    const closing = {
+      refuseMore: () => listener.refuseMore(),
+      async close() {
+        gate.stop();
+        await listener.close();
+      },
+    };
+    this.#private.add(closing);
+    return {
+      address: formatTcpAddress(host, listener.port),
+      close: async () => {
+        this.#private.delete(closing);
+        closing.refuseMore();
+        await closing.close();
+      },
+    };
   }
 
   addresses(): string[] {
@@ -185,6 +243,7 @@ class Server implements HttpServer {
 
   async #stop(): Promise<void> {
     for (const { listener } of this.#bound) listener.refuseMore();
+    for (const listener of this.#private) listener.refuseMore();
     await Promise.all(this.#bound.map(({ path }) => path !== null && unlink(path).catch(() => undefined)));
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(this.#limits.drain_ms, resolve);
@@ -196,6 +255,7 @@ class Server implements HttpServer {
     this.#gate?.stop();
     this.#held_gate?.stop();
     await Promise.all(this.#bound.map(({ listener }) => listener.close()));
+    await Promise.all([...this.#private].map((listener) => listener.close()));
   }
 
   async #load(): Promise<Transport> {

@@ -2,13 +2,15 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../base/errors.ts';
-import { requestJson } from '../platform/http-client.ts';
+import { requestBytes, requestJson } from '../platform/http-client.ts';
 
 /** Until the whole status is there, and until a connection is made; in milliseconds. */
 export const STATUS_MS = 3_000;
 const DIAL_MS = 5_000;
 /** The status of a network of ten thousand machines has about this many bytes. */
 export const MOST_STATUS_BYTES = 8 * 1024 * 1024;
+/** Far more than what is known of one machine and its user. */
+const MOST_WHOIS_BYTES = 256 * 1024;
 /** Far more than the reason of a refusal. */
 const MOST_REASON_BYTES = 4 * 1024;
 /** tailscaled answers to no other name, so that no web page can speak with it. */
@@ -29,6 +31,24 @@ export async function askStatus(socketPath: string): Promise<unknown> {
   });
   if (status !== 200) throw new Error(`tailscaled answers its status with ${status}`);
   return body;
+}
+
+/**
+ * Who is at an address of the tailnet, as `address:port` of a connection; null where nobody is known there. Rejects as
+ * `askStatus` does.
+ */
+export async function askWhois(socketPath: string, address: string): Promise<unknown> {
+  const { status, body } = await requestBytes({
+    to: { socketPath },
+    method: 'GET',
+    path: `/localapi/v0/whois?addr=${encodeURIComponent(address)}&proto=tcp`,
+    headers: { Host: HOST },
+    deadline_ms: STATUS_MS,
+    most_bytes: MOST_WHOIS_BYTES,
+  });
+  if (status === 404) return null;
+  if (status !== 200) throw new Error(`tailscaled answers whois with ${status}`);
+  return JSON.parse(body.toString('utf8'));
 }
 
 /**

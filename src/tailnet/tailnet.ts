@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { HOPS_HEADER } from '../contract/http/forwarding.ts';
-import type { TailnetView } from '../contract/http/version.ts';
+import type { Discovery, TailnetView } from '../contract/http/version.ts';
+import type { TailnetNetwork } from '../contract/threads/fleet.ts';
 import { requestBytes } from '../platform/http-client.ts';
 import { type AskedNode, askNodes, type FoundDaemon, MOST_NODES, nodesToAsk, urlOf } from './discover.ts';
 import type { FoundSocket } from './find-socket.ts';
@@ -26,7 +28,10 @@ export type TailnetProgram = {
 };
 
 export type DiscoveryOptions = {
+  /** Whether other machines are asked. */
   enabled: boolean;
+  /** Whether this machine is to be reached over the private network, whose state then matters at all times. */
+  listens: boolean;
   interval_ms: number;
   /** Where daemons listen in the private network. */
   port: number;
@@ -35,10 +40,15 @@ export type DiscoveryOptions = {
   program: TailnetProgram;
   clock: Clock;
   logger: Logger;
-  /** Told after every run. */
-  tell(view: TailnetView): void;
+  /** Told whenever a look shows something else. */
+  tell(known: TailnetKnown): void;
 };
 
+/** What is told of the private network; `network` is null where it is not reached. */
+export type TailnetKnown = { view: TailnetView; network: TailnetNetwork | null };
+
+/** Between two looks at tailscaled where this machine is to be reached, in milliseconds. */
+const LOOK_MS = 15_000;
 const NOTHING = { peers: [], rejected: [] };
 
 /**
@@ -48,20 +58,22 @@ const NOTHING = { peers: [], rejected: [] };
 export class TailnetDiscovery {
   readonly #options: DiscoveryOptions;
   readonly #stop: () => void;
-  #view: TailnetView;
+  #known: TailnetKnown;
+  #asked_at = Number.NEGATIVE_INFINITY;
   #found: DiscoveredHost[] = [];
   #running = false;
   #stopped = false;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
-    const { enabled, interval_ms, clock } = options;
-    this.#view = tailnetBefore({ enabled });
-    this.#stop = enabled ? clock.every(interval_ms, () => void this.run()) : () => {};
+    const { enabled, listens, interval_ms, clock } = options;
+    this.#known = { view: tailnetBefore(options), network: null };
+    const every = listens ? Math.min(LOOK_MS, interval_ms) : interval_ms;
+    this.#stop = enabled || listens ? clock.every(every, () => void this.run()) : () => {};
   }
 
   view(): TailnetView {
-    return this.#view;
+    return this.#known.view;
   }
 
   /** The daemons that the last run found. */
@@ -76,54 +88,79 @@ export class TailnetDiscovery {
 
   /** Looks once; a run that takes longer than the interval lets the next ones pass. Never rejects. */
   async run(): Promise<void> {
-    if (!this.#options.enabled || this.#running || this.#stopped) return;
+    const { enabled, listens } = this.#options;
+    if (!(enabled || listens) || this.#running || this.#stopped) return;
     this.#running = true;
     try {
-      const view = await this.#look();
-      if (this.#stopped) return;
-      this.#view = view;
-      this.#options.tell(view);
+      const known = await this.#look();
+      if (this.#stopped || isDeepStrictEqual(known, this.#known)) return;
+      this.#known = known;
+      this.#options.tell(known);
     } finally {
       this.#running = false;
     }
   }
 
-  async #look(): Promise<TailnetView> {
-    const { program, host, clock, logger } = this.#options;
+  async #look(): Promise<TailnetKnown> {
+    const { program, enabled, clock } = this.#options;
     const socket = await program.findSocket();
     const { source: socket_source, default_socket_refused } = socket;
     const dial = { socket_source, ...(default_socket_refused && { default_socket_refused }) };
-    const last_run_at = clock.now();
+    const before = tailnetBefore(this.#options).discovery;
     let via = socket.path === null ? null : 'localapi';
-    const unavailable = (why: string): TailnetView => {
+    const unavailable = (why: string): TailnetKnown => {
       this.#found = [];
-      return {
-        tailnet_dial: { status: 'unavailable', ...dial, error: why },
-        discovery: { enabled: true, state: 'unavailable', via, error: why, last_run_at, ...NOTHING },
+      // Asked anew as soon as it is back.
+      this.#asked_at = Number.NEGATIVE_INFINITY;
+      const discovery = {
+        ...before,
+        state: 'unavailable' as const,
+        via,
+        error: why,
+        last_run_at: clock.now(),
       };
+      const view = {
+        tailnet_dial: { status: 'unavailable', ...dial, error: why },
+        discovery: enabled ? discovery : before,
+      };
+      return { view, network: null };
     };
     try {
       const document = await (socket.path === null ? program.askByCommand() : program.askStatus(socket.path));
       if (document === null && socket.path === null) return unavailable(socket.fault);
       via ??= 'cli';
       const status = parseStatus(document);
-      const all = nodesToAsk(status);
-      if (all.length > MOST_NODES)
-        logger.warn({ machines: all.length, asked: MOST_NODES }, 'not every machine of this user is asked');
-      const nodes = all.slice(0, MOST_NODES);
-      const ask = (node: AskedNode) => this.#ask(node, status, socket.path);
-      const { found, rejected } = await askNodes({ host, nodes, ask });
-      this.#found = found.map((one) => this.#hostOf(one));
-      const peers = this.#found.map(({ node, told, url, seen_at }) => ({
-        ...{ name: told.host, url, dns_name: node.dns_name, last_seen_at: seen_at },
-      }));
+      const discovery = enabled ? await this.#discover(status, socket.path, via) : before;
+      const { id, user_id, dns_name, addresses, is_tagged } = status.self;
+      const self = { id, user_id, dns_name, addresses, is_tagged };
       return {
-        tailnet_dial: { status: 'available', ...dial },
-        discovery: { enabled: true, state: 'ok', via, error: null, last_run_at, peers, rejected },
+        view: { tailnet_dial: { status: 'available', ...dial }, discovery },
+        network:
+          socket.path === null ? null : { socket: socket.path, has_interface: status.has_interface, self },
       };
     } catch (error) {
       return unavailable(messageOf(error));
     }
+  }
+
+  /** Asks the machines where the interval has passed, else tells what is known. */
+  async #discover(status: TailnetStatus, socket: string | null, via: string): Promise<Discovery> {
+    const { host, clock, logger, interval_ms } = this.#options;
+    const last_run_at = clock.now();
+    if (last_run_at >= this.#asked_at && last_run_at - this.#asked_at < interval_ms)
+      return this.#known.view.discovery;
+    this.#asked_at = last_run_at;
+    const all = nodesToAsk(status);
+    if (all.length > MOST_NODES)
+      logger.warn({ machines: all.length, asked: MOST_NODES }, 'not every machine of this user is asked');
+    const nodes = all.slice(0, MOST_NODES);
+    const ask = (node: AskedNode) => this.#ask(node, status, socket);
+    const { found, rejected } = await askNodes({ host, nodes, ask });
+    this.#found = found.map((one) => this.#hostOf(one));
+    const peers = this.#found.map(({ node, told, url, seen_at }) => ({
+      ...{ name: told.host, url, dns_name: node.dns_name, last_seen_at: seen_at },
+    }));
+    return { enabled: true, state: 'ok', via, error: null, last_run_at, peers, rejected };
   }
 
   #hostOf(daemon: FoundDaemon): DiscoveredHost {
@@ -149,10 +186,10 @@ export class TailnetDiscovery {
 }
 
 /** What is told before it has been looked for the first time, and always where it is not looked for. */
-export function tailnetBefore({ enabled }: { enabled: boolean }): TailnetView {
+export function tailnetBefore({ enabled, listens }: { enabled: boolean; listens: boolean }): TailnetView {
   const state = enabled ? 'pending' : 'disabled';
   return {
-    tailnet_dial: { status: state, socket_source: 'none' },
+    tailnet_dial: { status: enabled || listens ? 'pending' : 'disabled', socket_source: 'none' },
     discovery: { enabled, state, via: null, error: null, last_run_at: null, ...NOTHING },
   };
 }

@@ -35,6 +35,7 @@ describe('the peer', () => {
     [{ kind: 'unchecked' }, 'allow'],
     [{ kind: 'own_uid' }, 'allow'],
     [{ kind: 'unix_socket' }, 'allow'],
+    [{ kind: 'own_machine', names: [] }, 'allow'],
     [{ kind: 'other_uid', uid: 1001, own_uid: 1000 }, 'peer_refused'],
     [{ kind: 'unresolved', reason: 'peer uid unresolved: no matching /proc TCP row' }, 'peer_refused'],
     [{ kind: 'martian' } as unknown as Peer, 'peer_refused'],
@@ -106,6 +107,20 @@ describe('the Host header', () => {
 
   it.each(hosts)('[P18] %j → %s on a Unix socket, where a tunnel may bring a browser', (host, expected) => {
     expect(verdict({ host, peer: { kind: 'unix_socket' } })).toBe(expected);
+  });
+
+  it.each([
+    ['100.64.0.1', 'allow'],
+    ['100.64.0.1:4000', 'allow'],
+    ['HOST-A.tail1234.ts.net', 'allow'],
+    ['[fd7a:115c:a1e0::1]:4000', 'allow'],
+    ['host-b.tail1234.ts.net', 'forbidden_host'],
+    ['', 'forbidden_host'],
+    [null, 'forbidden_host'],
+  ])('[P18] [OPR-3] %j → %s over the tailnet, where this machine has names of its own', (host, expected) => {
+    const names = ['100.64.0.1', 'fd7a:115c:a1e0::1', 'host-a.tail1234.ts.net'];
+    expect(verdict({ host, peer: { kind: 'own_machine', names } })).toBe(expected);
+    if (expected === 'allow') expect(verdict({ host })).toBe('forbidden_host');
   });
 
   it('[P18] is evaluated again when the policy changes', () => {
@@ -206,6 +221,7 @@ const anything = fc.record<AccessQuestion>({
     { kind: 'unchecked' },
     { kind: 'own_uid' },
     { kind: 'unix_socket' },
+    { kind: 'own_machine', names: [] },
     { kind: 'other_uid', uid: 1, own_uid: 0 },
     { kind: 'unresolved', reason: 'x' },
   ),

@@ -82,7 +82,7 @@ export async function serveRoutes(
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
-    tailnet: () => tailnetBefore({ enabled: false }),
+    tailnet: () => tailnetBefore({ enabled: false, listens: false }),
     ready_ms: () => ready_ms,
     components: () => components,
     describeApi: async () => encodeApi('0.1.0'),

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { TailnetView } from '../../src/contract/http/version.ts';
+import type { TailnetNetwork } from '../../src/contract/threads/fleet.ts';
 import { runProcess } from '../../src/platform/process.ts';
 import { lookAtSystemSocket } from '../../src/platform/system-socket.ts';
 import { findSocket } from '../../src/tailnet/find-socket.ts';
@@ -25,6 +26,7 @@ let tailscaled: FakeTailscaled | null = null;
 let discovery: TailnetDiscovery | null = null;
 let clock: FakeClock;
 let told: TailnetView[];
+let networks: (TailnetNetwork | null)[];
 const servers: Server[] = [];
 
 beforeEach(() => {
@@ -33,6 +35,7 @@ beforeEach(() => {
   socket = join(folder.path, 't.sock');
   clock = new FakeClock();
   told = [];
+  networks = [];
 });
 afterEach(async () => {
   discovery?.stop();
@@ -68,13 +71,24 @@ const version = (host: string) =>
 
 function look(more: Partial<DiscoveryOptions> = {}): TailnetDiscovery {
   discovery = new TailnetDiscovery({
-    ...{ enabled: true, interval_ms: 300_000, port: 4_000, host: 'host-a', clock, logger: silentLogger },
+    ...{
+      enabled: true,
+      listens: false,
+      interval_ms: 300_000,
+      port: 4_000,
+      host: 'host-a',
+      clock,
+      logger: silentLogger,
+    },
     program: {
       findSocket: () => findSocket([{ source: 'default', path: socket }], lookAtSystemSocket),
       askStatus,
       askByCommand: async () => null,
     },
-    tell: (view) => void told.push(view),
+    tell: ({ view, network }) => {
+      told.push(view);
+      networks.push(network);
+    },
     ...more,
   });
   return discovery;
@@ -216,6 +230,41 @@ describe('the discovery of daemons in the private network', () => {
     clock.advance(900_000);
     await discovery!.run();
     expect(told).toHaveLength(3);
+  });
+});
+
+describe('a host that is to be reached over the tailnet', () => {
+  it('[OPR-3] looks at tailscaled often, asks others no more often for that, and tells what has changed', async () => {
+    const fake = await start([tailnetNode('host-b', '100.64.0.2')], USERSPACE);
+    const known = await found({ listens: true });
+    expect(known.discovery).toMatchObject({ state: 'ok', rejected: [{ name: 'host-b' }] });
+    expect(networks).toEqual([
+      {
+        ...{ socket, has_interface: false },
+        self: {
+          ...{ id: 'n-host-a', user_id: 1, dns_name: 'host-a.tail1234.ts.net', is_tagged: false },
+          addresses: ['100.64.0.1'],
+        },
+      },
+    ]);
+    clock.advance(15_000);
+    await until('the next look', () => fake.asked.length === 2);
+    expect(fake.dialled).toHaveLength(1);
+    fake.status = { ...(fake.status as object), Self: tailnetNode('host-a', '100.64.0.9') };
+    await until('the new address', () => {
+      clock.advance(15_000);
+      return networks.length === 2;
+    });
+    expect(networks[1]?.self.addresses).toEqual(['100.64.0.9']);
+    expect(fake.dialled).toHaveLength(1);
+  });
+
+  it('[OPR-3] asks no other where that is off', async () => {
+    const fake = await start([tailnetNode('host-b', '100.64.0.2')], USERSPACE);
+    const { tailnet_dial, discovery: view } = await found({ enabled: false, listens: true });
+    expect(tailnet_dial.status).toBe('available');
+    expect(view).toMatchObject({ enabled: false, state: 'disabled', last_run_at: null });
+    expect(fake.dialled).toEqual([]);
   });
 });
 

@@ -139,12 +139,31 @@ const remoteSchema = z.object({
 });
 export type Remote = z.infer<typeof remoteSchema>;
 
+/** The tailnet as this machine stands in it. */
+const tailnetNetworkSchema = z.object({
+  /** Of tailscaled. */
+  socket: z.string(),
+  /** False where only tailscaled can connect. */
+  has_interface: z.boolean(),
+  self: z.object({
+    id: z.string(),
+    user_id: z.number(),
+    dns_name: z.string(),
+    addresses: z.array(z.string()),
+    is_tagged: z.boolean(),
+  }),
+});
+export type TailnetNetwork = z.infer<typeof tailnetNetworkSchema>;
+
 /** Notices of the fleet component. */
 export const fleetEvents = {
   /** All configured remotes: sent at the start and after each change. */
   remotes_changed: z.object({ remotes: z.array(remoteSchema) }),
   /** The tag of the copies of their feeds, as `feeds` answers it: sent at the start and after changes. */
   feeds_changed: z.object({ tag: z.string().nullable() }),
-  /** What is known of the private network: sent after each look at it. */
-  tailnet_changed: versionSchema.pick({ tailnet_dial: true, discovery: true }),
+  /** What is known of the private network: sent when a look at it shows something else. `network` is null without it. */
+  tailnet_changed: z.object({
+    view: versionSchema.pick({ tailnet_dial: true, discovery: true }),
+    network: tailnetNetworkSchema.nullable(),
+  }),
 } satisfies EventTable;
