@@ -46,6 +46,8 @@ export class UwsExchange extends Exchange {
   #held = false;
   /** Ends the wait for a client that takes no more. */
   #resume: (() => void) | null = null;
+  /** True once the library tells when the socket has room. */
+  #told = false;
 
   /** `onBody` is called when a body is about to be read, or the connection to be upgraded. */
   constructor(
@@ -145,13 +147,22 @@ export class UwsExchange extends Exchange {
     return new Promise((resolve) => {
       this.#resume = resolve;
       if (now) setImmediate(resolve);
-      else
-        this.#response.onWritable(() => {
-          // What the library holds leaves when the socket is uncorked, and not by itself.
-          if (this.#held && !this.settled) this.#response.cork(() => undefined);
-          resolve();
-          return true;
-        });
+      else this.#beTold();
+    });
+  }
+
+  /**
+   * One function for all waits: what goes on after a wait does so within the call of that function, and the library forgets
+   * one that it is given meanwhile.
+   */
+  #beTold(): void {
+    if (this.#told) return;
+    this.#told = true;
+    this.#response.onWritable(() => {
+      // What the library holds leaves when the socket is uncorked, and not by itself.
+      if (this.#held && !this.settled) this.#response.cork(() => undefined);
+      this.#resume?.();
+      return true;
     });
   }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createDeferred } from '../../src/base/deferred.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { Pieces } from '../../src/http/pieces.ts';
 import type { Row } from '../../src/http/row.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
@@ -185,6 +186,23 @@ describe('Unix sockets', () => {
     expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'evil.example' } })).status).toBe(403);
     await server.stop();
     await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('sends a body of many times what the system holds for it, whole or in pieces, to its end', async () => {
+    // The system holds less than what is handed over at one time, so that the client has to make room again and again.
+    const sizes = [230, 216_600, 3, 0, 1_000_000, 230, 2_000_000, 3];
+    const pieces = sizes.map((size, nth) => Buffer.alloc(size, String(nth)));
+    const [whole, content_type] = [Buffer.concat(pieces), 'text/plain'];
+    const rows = [
+      getRow('/pieces', () => ({ status: 200, pieces: new Pieces(pieces), content_type })),
+      getRow('/whole', () => ({ status: 200, bytes: whole, content_type })),
+    ];
+    const path = join(folder, 'api.sock');
+    await create(rows).listen(`unix:${path}`);
+    for (const name of ['/pieces', '/whole']) {
+      const { body } = await ask({ path }, 'GET', name, { headers: { Connection: 'close' } });
+      expect(Buffer.from(body, 'latin1').equals(whole)).toBe(true);
+    }
   });
 
   it('refuses a socket that another process serves, and leaves it working', async () => {
