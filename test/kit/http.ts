@@ -13,8 +13,11 @@ export type Http = {
 
 import { checkAnswer } from './api-check.ts';
 
-/** A client of its own connection for each request; `address` gives `host:port` or `unix:/path`. */
-export function createHttp(address: () => string): Http {
+/**
+ * A client of its own connection for each request; `address` gives `host:port` or `unix:/path`. It gives up after
+ * `most_ms`.
+ */
+export function createHttp(address: () => string, most_ms = 30_000): Http {
   const send = async <T>(method: string, path: string, headers: Record<string, string>, body?: string) => {
     const answer = await exchange<T>(method, path, headers, body);
     await checkAnswer({
@@ -31,7 +34,7 @@ export function createHttp(address: () => string): Http {
         path: whole(path),
         agent: false,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) },
-        signal: AbortSignal.timeout(30_000),
+        signal: AbortSignal.timeout(most_ms),
       });
       call.on('error', reject);
       call.on('response', (response) => {

@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { findExecutable } from '../../src/platform/find-executable.ts';
@@ -16,25 +15,43 @@ const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
  */
 const PRIVILEGE_SEPARATION = '/run/sshd';
 
+/** Where a server listens, and the program and its arguments that it is run by. */
+export type SshPlace = { address: string; under: readonly string[] };
+
 /**
- * A real SSH server of this user on loopback, with keys of its own below the home of a test. Its sessions have the
- * environment `session`, as a login shell of another machine would.
+ * A real SSH server of this user, on loopback unless told, with keys of its own below the home of a test. Its sessions
+ * have the environment `session`, as a login shell of another machine would.
  */
 export class SshServer {
   /** What `ssh` has to be called with to reach it, before the alias. */
   readonly flags: readonly string[];
   readonly alias = 'host-b-login';
   readonly #home: TestHome;
+  readonly #place: SshPlace;
   /** What its sessions have in their environment; it counts from the next start. */
   session: Readonly<Record<string, string>>;
   #port = 0;
   #child: ChildProcess | null = null;
   log = '';
 
-  constructor(home: TestHome, session: Readonly<Record<string, string>> = {}) {
+  constructor(
+    home: TestHome,
+    session: Readonly<Record<string, string>> = {},
+    place: SshPlace = { address: '127.0.0.1', under: [] },
+  ) {
     this.#home = home;
     this.session = session;
+    this.#place = place;
     this.flags = ['-F', home.path('ssh/client')];
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** How the client knows its host key. */
+  get knownAs(): string {
+    return `[${this.#place.address}]:${this.#port}`;
   }
 
   async start(): Promise<void> {
@@ -48,7 +65,7 @@ export class SshServer {
       'ssh/client',
       [
         `Host ${this.alias}`,
-        '  HostName 127.0.0.1',
+        `  HostName ${this.#place.address}`,
         `  Port ${this.#port}`,
         `  User ${userInfo().username}`,
         `  IdentityFile ${this.#home.path('ssh/user')}`,
@@ -71,7 +88,7 @@ export class SshServer {
   /** Writes the present host key, or none, into what the client knows. */
   trustHostKey(known = true): void {
     const [kind, key] = this.#publicKey('host').split(' ');
-    this.#home.write('ssh/known_hosts', known ? `[127.0.0.1]:${this.#port} ${kind} ${key}\n` : '');
+    this.#home.write('ssh/known_hosts', known ? `${this.knownAs} ${kind} ${key}\n` : '');
   }
 
   /** Whether the key of the user is taken. */
@@ -90,7 +107,7 @@ export class SshServer {
     const config = this.#home.write(
       'ssh/server',
       [
-        `ListenAddress 127.0.0.1:${this.#port}`,
+        `ListenAddress ${this.#place.address}:${this.#port}`,
         `HostKey ${root}/ssh/host`,
         `AuthorizedKeysFile ${root}/ssh/authorized_keys`,
         'PidFile none',
@@ -108,7 +125,9 @@ export class SshServer {
     const file = findExecutable('sshd', PATH);
     if (file === null) throw new Error('sshd is not installed; on Debian: apt-get install openssh-server');
     // A group of its own, so that the processes of its connections end with it.
-    const child = spawn(file, ['-D', '-e', '-f', config], {
+    const [program = file, ...args] = [...this.#place.under, file, '-D', '-e', '-f', config];
+    const said = this.log.length;
+    const child = spawn(program, args, {
       env: { ...loopbackEnvironment(), TEST_HOME: root },
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -119,7 +138,7 @@ export class SshServer {
     this.#child = child;
     await until('the SSH server', () => {
       if (child.exitCode !== null) throw new Error(`sshd ended:\n${this.log}`);
-      return answers(this.#port);
+      return this.log.includes('Server listening on', said);
     });
   }
 
@@ -155,15 +174,4 @@ export function loginSession(home: TestHome): Record<string, string> {
     (entry): entry is [string, string] => entry[0].startsWith('SVC_') && entry[1] !== undefined,
   );
   return { ...Object.fromEntries(settings), PATH: `${dirname(svc)}:${process.env.PATH}` };
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('data', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }
