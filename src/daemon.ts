@@ -30,7 +30,6 @@ import type { RouteContext } from './routes/context.ts';
 import { RequestFigures } from './routes/request-figures.ts';
 import { createRoute } from './routes/routing.ts';
 import { createRoutes } from './routes/table.ts';
-
 import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
 import { createSupervisor } from './threads/supervisor.ts';

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -11,6 +12,8 @@ const NONE: RemoteCopies = { tag: null, parts: [] };
 
 /** How long whole copies are kept here after somebody wanted them; who follows them needs only what changes. */
 const KEPT_MS = 60_000;
+/** After so many bytes of copies were taken over, other requests have their turn. */
+const BYTES_OF_TURN = 1024 * 1024;
 
 /** The copies of the feeds of other hosts, which the fleet keeps: their tag, and their bytes for a composite. */
 export class RemoteFeeds {
@@ -93,11 +96,17 @@ export class RemoteFeeds {
       return bulk?.subarray(at - length, at) ?? new Uint8Array(0);
     };
     const copies = new Map<string, BlockCopy>();
-    const parts = value.reads.map(({ name, state, last_ok_at, error, build, copy }) => {
+    const parts: RemotePart[] = [];
+    let turn_ends_at = BYTES_OF_TURN;
+    for (const { name, state, last_ok_at, error, build, copy } of value.reads) {
       const next = nextCopy(had?.copies.get(name), copy, take);
       if (next !== undefined) copies.set(name, next);
-      return { name, origin: { state, last_ok_at, error, build }, read: next?.pieces ?? null, digest: null };
-    });
+      const origin = { state, last_ok_at, error, build };
+      parts.push({ name, origin, read: next?.pieces ?? null, digest: null });
+      if (at < turn_ends_at) continue;
+      turn_ends_at = at + BYTES_OF_TURN;
+      await nextTurn();
+    }
     if (at !== (bulk?.length ?? 0))
       throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
     if (value.tag !== null) this.#had = { tag: value.tag, copies };

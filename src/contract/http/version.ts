@@ -17,8 +17,8 @@ export type Skew = z.infer<typeof skewSchema>;
 export const tailnetDialSchema = z.object({
   /**
    * `disabled`: nothing here uses the private network; `pending`: it has not been looked for yet; `unavailable`: no program
-   * of it answers; `available`: one does; with a listener there, `unbound` until it
-   * listens and `ready` once it does; `error`: the last request over it failed.
+   * of it answers; `available`: one does; with a listener there, `unbound` until it listens and `ready` once it does; `error`:
+   * the last request over it failed.
    */
   status: z.string(),
   /** Whether its socket is the one that is configured, one of this user, or the system's. */
