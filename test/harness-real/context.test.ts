@@ -76,13 +76,14 @@ describe.each(HARNESS_NAMES)('context for a worker of the real %s', (name) => {
     await isAdded(one, session, 'c-1');
     expect(await addContext(one, 'c-2')).toMatchObject(WAITS);
     writeFileSync(go, '');
-    if (name === 'pi') await reaches('m-1', 'Please look.', /accepted/);
-    await isAdded(one, session, 'c-2');
     await until(
       'the turn ends',
       async () => (await one.transcriptOf(session)).includes('Went on.'),
       WITHIN_MS,
     );
+    // Pi reads context where a turn begins.
+    if (name === 'pi') await reaches('m-1', 'Please look.', /accepted/);
+    await isAdded(one, session, 'c-2');
     for (const id of ['c-1', 'c-2']) expect([id, await timesAdded(one, session, id)]).toEqual([id, 1]);
   });
 
