@@ -5,7 +5,7 @@ import { dataPaths } from '../src/config/paths.ts';
 import { readRemotes } from '../src/config/remotes.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { restartTunnel } from '../src/config/tunnels.ts';
-import { fleetCalls, fleetEvents, type Remote } from '../src/contract/threads/fleet.ts';
+import { fleetCalls, fleetEvents, type Remote, type TailnetNetwork } from '../src/contract/threads/fleet.ts';
 import { Contacts } from '../src/fleet/contacts.ts';
 import { CopyFiles } from '../src/fleet/copy-files.ts';
 import { HttpTransport } from '../src/fleet/feed-transport.ts';
@@ -14,13 +14,14 @@ import { createFleetService } from '../src/fleet/fleet-service.ts';
 import { KeptFeeds } from '../src/fleet/kept-feeds.ts';
 import { PresentRemotes } from '../src/fleet/present-remotes.ts';
 import { readRemote } from '../src/fleet/read-remote.ts';
-import { remotesOf } from '../src/fleet/remote-address.ts';
+import { type ReachedAs, remotesOf } from '../src/fleet/remote-address.ts';
 import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
 import { toldCopies } from '../src/fleet/told-copies.ts';
 import { createRunner } from '../src/platform/process.ts';
+import { dialledAddress } from '../src/tailnet/dialled-address.ts';
 import { TailnetDiscovery } from '../src/tailnet/tailnet.ts';
 import { tailnetProgram } from '../src/tailnet/tailnet-program.ts';
 import { withBulk } from '../src/threads/bulk.ts';
@@ -35,13 +36,16 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     const publish = (remotes: Remote[]) => notify('remotes_changed', { remotes });
     const { host_id } = settings;
     const transport = new HttpTransport({ host: host_id, clock });
+    let network: TailnetNetwork | null = null;
+    const reachedAs: ReachedAs = (address) => dialledAddress(address, network);
     const feeds = new FleetFeeds({
       kept: new KeptFeeds({
         files: new CopyFiles({ folder: dataPaths(settings).remote_feeds_dir, logger }),
         logger,
       }),
       ...{ host: host_id, nonce: randomBytes(8).toString('hex'), transport, clock, random: Math.random },
-      lookUp: (name) => remotesOf(readRemotesFile(remotes_file)).find((one) => one.name === name) ?? null,
+      lookUp: (name) =>
+        remotesOf(readRemotesFile(remotes_file), reachedAs).find((one) => one.name === name) ?? null,
       async restartTunnel(name) {
         const { env, platform } = process;
         const here = {
@@ -74,11 +78,15 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         env: process.env,
       }),
       ...{ clock, logger },
-      tell: (known) => notify('tailnet_changed', known),
+      tell(known) {
+        network = known.network;
+        service.refresh();
+        notify('tailnet_changed', known);
+      },
     });
+    const service = createFleetService({ remotes_file, reachedAs, publish, feeds, clock, logger });
     void tailnet.run();
-    const service = createFleetService({ remotes_file, publish, feeds, clock, logger });
-    const reach = createRemoteReach({ remotes_file });
+    const reach = createRemoteReach({ remotes_file, reachedAs });
     const transcripts = createRemoteTranscripts(reach);
     const contacts = new Contacts(clock);
     const remotes = () => service.remotes().filter(({ name }) => name !== host_id);

@@ -1386,7 +1386,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'tailnet/local-api.ts',
+        'platform/tailnet-dial.ts',
         'MOST_REASON_BYTES',
         'Its reason for a refused connection',
         'bytes',

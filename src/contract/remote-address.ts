@@ -1,7 +1,13 @@
 import { z } from 'zod';
 
-/** Where the API of another host answers: a Unix socket of this machine, or a URL without `/api/v1`. */
-export const remoteAddressSchema = z.union([z.object({ socket: z.string() }), z.object({ url: z.string() })]);
+/**
+ * Where the API of another host answers: a Unix socket of this machine, or a URL without `/api/v1`. `dial` is the socket of
+ * the tailscaled that makes the connections to that URL, where this machine cannot.
+ */
+export const remoteAddressSchema = z.union([
+  z.object({ socket: z.string() }),
+  z.object({ url: z.string(), dial: z.string().optional() }),
+]);
 export type RemoteAddress = z.infer<typeof remoteAddressSchema>;
 
 /** Why a remote cannot be asked whose entry leads nowhere, with what mends it. */

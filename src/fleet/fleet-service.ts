@@ -7,7 +7,7 @@ import type { FleetState } from '../contract/http/state.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { stampOf } from '../platform/file-stamp.ts';
 import type { FleetFeeds } from './fleet-feeds.ts';
-import { type FollowedRemote, remotesOf } from './remote-address.ts';
+import { type FollowedRemote, type ReachedAs, remotesOf } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How often the remotes file is looked at for a change, in milliseconds. */
@@ -20,6 +20,8 @@ export type FleetService = {
   remotes(): readonly Remote[];
   /** What the file says of each of them. */
   entries(): readonly RemoteEntry[];
+  /** Reads the file anew, and follows its remotes as they are reached now. */
+  refresh(): void;
   stop(): void;
 };
 
@@ -29,12 +31,13 @@ export type FleetService = {
  */
 export function createFleetService(options: {
   remotes_file: string;
+  reachedAs: ReachedAs;
   publish(remotes: Remote[]): void;
   feeds: Pick<FleetFeeds, 'follow' | 'standings'>;
   clock: Clock;
   logger: Logger;
 }): FleetService {
-  const { remotes_file, publish, feeds, clock, logger } = options;
+  const { remotes_file, reachedAs, publish, feeds, clock, logger } = options;
   let remotes: FollowedRemote[] | null = null;
   let entries: RemoteEntry[] = [];
   let told = '';
@@ -49,7 +52,7 @@ export function createFleetService(options: {
     seen = stampText(remotes_file);
     try {
       const file = readRemotesFile(remotes_file);
-      const read = remotesOf(file);
+      const read = remotesOf(file, reachedAs);
       const before = remotes;
       remotes = read;
       entries = file.entries;
@@ -71,6 +74,7 @@ export function createFleetService(options: {
     },
     remotes: () => remotes ?? [],
     entries: () => entries,
+    refresh,
     stop,
   };
 }

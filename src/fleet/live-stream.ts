@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import type { ServerAddress } from '../platform/http-client.ts';
+import { connectionBy, type ServerAddress } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
 import type { Place } from './read-remote.ts';
 
@@ -114,7 +114,9 @@ function webSocketTo(server: ServerAddress, timeout_ms: number): WebSocket {
   } as const;
   if ('url' in server) {
     const base = server.url.replace(/^http/, 'ws').replace(/\/$/, '');
-    return new WebSocket(`${base}/api/v1/live`, options);
+    const { connect: dial } = server;
+    const by = dial === undefined ? {} : { createConnection: connectionBy(dial) };
+    return new WebSocket(`${base}/api/v1/live`, { ...options, ...by });
   }
   return new WebSocket('ws://localhost/api/v1/live', {
     ...options,

@@ -37,13 +37,16 @@ export function addressOf(entry: RemoteEntry): RemoteAddress {
 /** A remote whose feed is followed. */
 export type FollowedRemote = Remote & { timing: Timing };
 
+/** How this machine reaches an address. */
+export type ReachedAs = (address: RemoteAddress) => RemoteAddress;
+
 /** The remotes of a file. One that only SSH leads to is one like any other; its problem is told to whoever asks it. */
-export function remotesOf({ entries, defaults }: RemotesFile): FollowedRemote[] {
+export function remotesOf({ entries, defaults }: RemotesFile, reachedAs: ReachedAs): FollowedRemote[] {
   return entries.map((entry) => {
     const { name } = entry;
     const timing = timingOf(entry, defaults);
     try {
-      return { name, address: addressOf(entry), problem: null, timing };
+      return { name, address: reachedAs(addressOf(entry)), problem: null, timing };
     } catch (error) {
       return { name, address: null, problem: messageOf(error), timing };
     }

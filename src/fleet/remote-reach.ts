@@ -3,11 +3,11 @@ import { CodedError } from '../base/errors.ts';
 import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { askRemote } from './ask-remote.ts';
-import { addressOf, reachOf, unknownHost } from './remote-address.ts';
+import { addressOf, type ReachedAs, reachOf, unknownHost } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How the remotes of the operator file are reached; the file is read anew each time. */
-export function createRemoteReach(options: { remotes_file: string }): {
+export function createRemoteReach(options: { remotes_file: string; reachedAs: ReachedAs }): {
   sshTarget(host: string): SshTarget;
   resumeSession(host: string, session: string): Promise<ResumedSession>;
   /** Where the API of a remote answers; throws `unknown_host` or `invalid_config`. */
@@ -18,7 +18,7 @@ export function createRemoteReach(options: { remotes_file: string }): {
     if (entry !== undefined) return entry;
     throw unknownHost(host);
   };
-  const addressOfHost = (host: string): RemoteAddress => addressOf(entryOf(host));
+  const addressOfHost = (host: string): RemoteAddress => options.reachedAs(addressOf(entryOf(host)));
   return {
     addressOf: addressOfHost,
     sshTarget(host) {

@@ -79,7 +79,8 @@ export async function openRequest(options: {
   });
 }
 
-function connectionBy(connect: () => Promise<Duplex>) {
+/** The same for a request of Node’s own client. */
+export function connectionBy(connect: () => Promise<Duplex>) {
   return (_: unknown, made: (error: Error | null, stream: Duplex) => void): undefined => {
     connect().then(
       (stream) => made(null, stream),

@@ -1,8 +1,11 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { ServerAddress } from './http-client.ts';
+import { lookAtSystemSocket } from './system-socket.ts';
+import { dialThrough } from './tailnet-dial.ts';
 
 /** What of an entry of a folder says whether another user may have made it. */
 export type EntryFacts = { path: string; kind: 'socket' | 'folder' | 'other'; uid: number; mode: number };
@@ -35,15 +38,30 @@ export function socketFault(
 }
 
 /**
- * Where a server answers, for a request to it. Throws `invalid_config` for a socket that another user may have made. One
- * that is not there is left to the request, which then fails.
+ * Where a server answers, for a request to it. `dial` is the socket of the tailscaled that connects to the URL. Throws
+ * `invalid_config` for a socket that another user may have made. One that is not there is left to the request, which then
+ * fails.
  */
-export async function serverAt(address: { socket: string } | { url: string }): Promise<ServerAddress> {
-  if ('url' in address) return address;
+export async function serverAt(
+  address: { socket: string } | { url: string; dial?: string | undefined },
+): Promise<ServerAddress> {
+  if ('url' in address) {
+    const { url, dial } = address;
+    return dial === undefined ? { url } : { url, connect: await dialler(url, dial) };
+  }
   const { socket } = address;
   const fault = await lookAt(socket);
   if (fault === null) return { socketPath: socket };
   throw new CodedError('invalid_config', fault, { details: { path: socket } });
+}
+
+async function dialler(url: string, socket: string): Promise<() => Promise<Duplex>> {
+  const seen = await lookAtSystemSocket(socket);
+  if (seen.state === 'refused')
+    throw new CodedError('invalid_config', seen.fault, { details: { path: socket } });
+  const { hostname, port } = new URL(url);
+  const to = { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 80 : Number(port) };
+  return () => dialThrough(socket, to);
 }
 
 async function lookAt(path: string): Promise<string | null> {

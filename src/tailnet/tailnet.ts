@@ -6,9 +6,9 @@ import { HOPS_HEADER } from '../contract/http/forwarding.ts';
 import type { Discovery, TailnetView } from '../contract/http/version.ts';
 import type { TailnetNetwork } from '../contract/threads/fleet.ts';
 import { requestBytes } from '../platform/http-client.ts';
+import { dialThrough } from '../platform/tailnet-dial.ts';
 import { type AskedNode, askNodes, type FoundDaemon, MOST_NODES, nodesToAsk, urlOf } from './discover.ts';
 import type { FoundSocket } from './find-socket.ts';
-import { dialThrough } from './local-api.ts';
 import { parseStatus, type TailnetStatus } from './tailnet-status.ts';
 
 /** Until the whole answer of a machine is there, in milliseconds; and its limit in bytes. */

@@ -67,6 +67,46 @@ describe('a host whose tailscaled has no interface', () => {
   });
 });
 
+describe('a hub whose tailscaled has no interface', () => {
+  it('[OPR-3] [RPL-2] [RTE-2] follows and asks a host of the tailnet through tailscaled', async () => {
+    const socket = join(folder.path, 'hub.sock');
+    const tailscaled = await new FakeTailscaled(node.a, [node.b], { TUN: false }).listen(socket);
+    const other = await startTestDaemon({
+      release: false,
+      settings: { SVC_HOST: 'host-b', SVC_ALLOWED_HOSTS: B },
+      prepare: (home) => void home.fiber('far-away', { front: { status: 'open' } }),
+    });
+    const [host = '', port = ''] = other.address.split(':');
+    tailscaled.routes[`${B}:4000`] = { host, port: Number(port) };
+    const hub = await startTestDaemon({
+      release: false,
+      settings: {
+        ...{ SVC_HOST: 'host-a', SVC_DISCOVERY: 'auto', SVC_DISCOVERY_INTERVAL_MS: '1000' },
+        SVC_TAILNET_SOCKET: socket,
+      },
+      prepare: (home) =>
+        void home.write('config/remotes.json', { remotes: [{ name: 'host-b', url: `http://${B}:4000` }] }),
+    });
+    try {
+      const row = async () => {
+        const { body } = await hub.http.get<FibersComposite>('/fibers/composite');
+        return JSON.stringify(body.origins['host-b']?.read ?? '');
+      };
+      await until('its rows', async () => (await row()).includes('far-away'));
+      const edit = { fiber_id: 'far-away', origin: 'host-b', name: 'Renamed' };
+      expect((await hub.http.post('/fiber-edit', edit)).status).toBe(200);
+      await until('the edit', async () => (await row()).includes('Renamed'));
+      expect(tailscaled.dialled).toContain(`${B}:4000`);
+      delete tailscaled.routes[`${B}:4000`];
+      expect((await hub.http.get('/config?origin=host-b')).status).toBe(503);
+      expect(await dial(hub)).toMatchObject({ status: 'error' });
+    } finally {
+      await Promise.all([hub.dispose(), other.dispose()]);
+      await tailscaled.stop();
+    }
+  });
+});
+
 const why_not = noNamespaces();
 describe.skipIf(why_not !== null)(
   `two hosts in one tailnet${why_not === null ? '' : ` (${why_not})`}`,

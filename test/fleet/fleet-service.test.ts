@@ -7,7 +7,7 @@ import { createLogger } from '../../src/base/logger.ts';
 import type { RemoteState } from '../../src/contract/http/state.ts';
 import type { Remote } from '../../src/contract/threads/fleet.ts';
 import { createFleetService } from '../../src/fleet/fleet-service.ts';
-import type { FollowedRemote } from '../../src/fleet/remote-address.ts';
+import type { FollowedRemote, ReachedAs } from '../../src/fleet/remote-address.ts';
 import { readRemotesFile, remotesPath } from '../../src/fleet/remotes-file.ts';
 
 let dir: string;
@@ -17,6 +17,7 @@ let published: string[][];
 let all: Remote[];
 let clock: FakeClock;
 let follows: FollowedRemote[][];
+let reachedAs: ReachedAs;
 const UNPOLLED: Omit<RemoteState, 'name'> = {
   ...{ state: 'unpolled' as const, breaker: 'closed' as const },
   ...{ last_ok_at: null, error: null, build: null },
@@ -27,6 +28,7 @@ beforeEach(() => {
   log = [];
   published = [];
   follows = [];
+  reachedAs = (address) => address;
   clock = new FakeClock();
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
@@ -49,7 +51,10 @@ function service() {
     },
     standings: () => followed.map(({ name }) => ({ ...UNPOLLED, name })),
   };
-  return createFleetService({ remotes_file: path, publish, feeds, clock, logger });
+  return createFleetService({
+    ...{ remotes_file: path, publish, feeds, clock, logger },
+    reachedAs: (address) => reachedAs(address),
+  });
 }
 
 describe('the fleet', () => {
@@ -69,6 +74,20 @@ describe('the fleet', () => {
     });
     writeFileSync(path, '{"remotes":[{"name":"host-d"}]}');
     expect(fleet.state().remotes.map((remote) => remote.name)).toEqual(['host-d']);
+  });
+
+  it('follows a remote anew, and tells it, once this machine reaches it in another way', () => {
+    const fleet = service();
+    writeFileSync(path, '{"remotes":[{"name":"host-b","url":"http://100.64.0.2:4000"}]}');
+    fleet.refresh();
+    reachedAs = (address) => ({ ...address, dial: '/run/tailscaled.sock' });
+    fleet.refresh();
+    const address = { url: 'http://100.64.0.2:4000', dial: '/run/tailscaled.sock' };
+    expect(follows.at(-1)).toMatchObject([{ name: 'host-b', address }]);
+    expect(all).toMatchObject([{ address }]);
+    const times = follows.length;
+    fleet.refresh();
+    expect(follows).toHaveLength(times);
   });
 
   it('keeps the last valid remotes while the file is invalid, and warns once', () => {
