@@ -43,8 +43,8 @@ export function socketPlaces(options: {
 }
 
 /**
- * The first place with a socket that only root or this user can have made. Whoever else makes one could name itself as any
- * host, and would be told all that is for that host. An untrusted one is passed over, unless it is the configured one.
+ * The first place with a socket that only root or this user can have made. Whoever else makes one could pose as any host,
+ * and would be told all that is for that host. An untrusted one is passed over, unless it is the configured one.
  */
 export async function findSocket(
   places: readonly SocketPlace[],

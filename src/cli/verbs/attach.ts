@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { CodedError, isCoded, systemCode } from '../../base/errors.ts';
 import { readRemotes } from '../../config/remotes.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { sshPastSessionArgv, sshSessionArgv } from '../../config/ssh-terminal.ts';
 import { resumedSessionSchema, type SshTarget } from '../../contract/http/attach.ts';
-import { compositeOf } from '../../contract/http/composite.ts';
+import { originFields } from '../../contract/http/composite.ts';
 import { type Rehearsal, rehearsal, rehearsalSchema, stepOf } from '../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { runInTerminal } from '../../platform/interactive-process.ts';
@@ -145,7 +146,16 @@ function sshTargetOf(settings: Settings, host: string): SshTarget {
 
 const hereSchema = stateSchema.pick({ host: true });
 /** What of `GET /state/composite` names the workers of all hosts. */
-const workersSchema = compositeOf(stateSchema.pick({ running: true }));
+const workersSchema = z.object({
+  origins: z.record(
+    z.string(),
+    z.object({
+      error: originFields.error,
+      // What one host tells in another shape keeps nobody from the others.
+      read: stateSchema.pick({ running: true }).nullable().catch(null),
+    }),
+  ),
+});
 
 /** The worker of a fiber: of this host first, else, if it may be anywhere, of the only other host that runs it. */
 async function workerToFind(

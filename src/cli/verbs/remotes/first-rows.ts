@@ -41,6 +41,7 @@ async function rowsOf(remote: Remote): Promise<{ rows: FiberRow[] } | { why: str
     const feed = fibersFeedSchema.safeParse(body);
     if (status !== 200 || !feed.success) return { why: `it answered with ${status}` };
     if (feed.data.host !== remote.name) return { why: `${feed.data.host} answers there` };
+    if (feed.data.state === 'cold') return { why: 'it has not read its stores yet' };
     return { rows: feed.data.fibers };
   } catch (error) {
     return { why: messageOf(error) };
