@@ -36,9 +36,10 @@ const ROOMS = {
     ['base', 'contract', 'platform', 'config', 'ledgers', 'mux', 'harness'],
     'delivery uses what a worker has, never the dispatcher’s decisions',
   ],
-  meetings: [
-    ['base', 'contract', 'platform', 'fibers', 'harness'],
-    'a recording goes on whatever happens to workers',
+  meetings: [['base', 'contract', 'platform'], 'a recording goes on whatever happens to workers'],
+  recorder: [
+    ['base', 'contract', 'platform'],
+    'a recorder is a process of its own, which records on whatever happens to the daemon',
   ],
   tailnet: [
     ['base', 'contract', 'platform'],
@@ -58,7 +59,7 @@ const ROOMS = {
     'handlers are given typed callers and can therefore not do work on the main thread',
   ],
   cli: [
-    ['base', 'contract', 'platform', 'config', 'fibers', 'lifecycle', 'ledgers', 'harness'],
+    ['base', 'contract', 'platform', 'config', 'fibers', 'lifecycle', 'ledgers', 'harness', 'recorder'],
     'a verb is options, one call and an exit code',
   ],
 };

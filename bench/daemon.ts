@@ -17,6 +17,8 @@ export type DaemonOptions = {
   stores: string[];
   form?: Form;
   env?: Record<string, string>;
+  /** Programs that are loaded into it. */
+  imports?: URL[];
   /** False: nothing is loaded into the daemon but itself; measuring its main thread wakes it every millisecond. */
   measured?: boolean;
 };
@@ -161,6 +163,7 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
     [
       '--disable-warning=ExperimentalWarning',
       ...(measured ? ['--import', new URL('loop-delay.ts', import.meta.url).href] : []),
+      ...(options.imports ?? []).flatMap((program) => ['--import', program.href]),
       launcherOf(options.form ?? 'package'),
       'daemon',
       'run',

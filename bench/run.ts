@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { missed, runBenches, saveReport } from './frame.ts';
 import { bench as activity } from './questions/activity.ts';
+import { bench as audioRelay } from './questions/audio-relay.ts';
 import { bench as boardClients } from './questions/board-clients.ts';
 import { bench as boardDesk } from './questions/board-desk.ts';
 import { bench as boardEdits } from './questions/board-edits.ts';
@@ -66,6 +67,7 @@ const BENCHES = [
   eventsIndex,
   activity,
   framePath,
+  audioRelay,
   hookStart,
   idleCost,
   startup,

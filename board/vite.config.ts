@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -19,15 +20,42 @@ function decodeCharactersWith(path: string): Plugin {
   };
 }
 
+/** Names a class after its component: the digests of the default cannot be compressed. */
+const component_of = new Map<string, string>();
+function className(name: string, path: string): string {
+  const [file = path] = path.split('?');
+  const component = basename(file, '.module.css');
+  if ((component_of.get(component) ?? file) !== file)
+    throw new Error(`${file} and ${component_of.get(component)} would share their classes: rename one`);
+  component_of.set(component, file);
+  return `${component}_${name}`;
+}
+
+const PAGES = ['index.html', 'meeting.html'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+
+/** What the daemon does: the page of a meeting has the address of the board, with a query of its own. */
+const MEETING_PAGE: Plugin = {
+  name: 'meeting-page',
+  configureServer({ middlewares }) {
+    middlewares.use((request, _response, next) => {
+      if (request.url?.startsWith('/?view=meeting')) request.url = '/meeting.html';
+      next();
+    });
+  },
+};
+
 export default defineConfig({
   plugins: [
     react(),
+    MEETING_PAGE,
     decodeCharactersWith(fileURLToPath(new URL('src/fiber/markdown/named-characters.ts', import.meta.url))),
   ],
+  css: { modules: { generateScopedName: className } },
   worker: { plugins: () => [decodeCharactersWith(requireOfMicromark.resolve(CHARACTERS))] },
   build: {
     // The page's policy allows no `data:` fonts and no inline script.
     assetsInlineLimit: 0,
+    rolldownOptions: { input: PAGES },
     license: { fileName: 'licenses.md' },
     modulePreload: { polyfill: false },
     emptyOutDir: true,

@@ -30,6 +30,8 @@ export type BootDecision = {
   cli_contract: number | null;
   /** `max_concurrent` of host.json; null for no bound. */
   max_concurrent: number | null;
+  /** Whether workers that rest keep their place among these. */
+  count_resting: boolean;
   /** What it says of the memory of workers. */
   host_memory: HostMemory;
   /** `role_store` of host.json as an absolute path; null without one. */
@@ -69,6 +71,7 @@ export async function readConfigured(settings: Settings, options: { persist: boo
     host_class: hostClass(file),
     store_roots: readStores(settings).paths,
     max_concurrent: file.max_concurrent ?? null,
+    count_resting: file.count_resting ?? false,
     host_memory: hostMemory(file),
     role_store: roleStoreOf(file),
   };

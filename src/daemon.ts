@@ -2,11 +2,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import { createDeferred } from './base/deferred.ts';
-import { createLogger, type Logger } from './base/logger.ts';
+import { messageOf } from './base/errors.ts';
+import { createLogger, type Logger, standardOutput } from './base/logger.ts';
 import { dataPaths, operatorFilePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import type { ComponentView } from './contract/component.ts';
-import { audioCalls, audioEvents } from './contract/threads/audio.ts';
+import { audioCalls, audioEvents, audioHears } from './contract/threads/audio.ts';
 import { fleetCalls, fleetEvents } from './contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from './contract/threads/ledgers.ts';
 import { messagesCalls, messagesEvents } from './contract/threads/messages.ts';
@@ -38,8 +39,15 @@ import { followThreads } from './threads/threads-left.ts';
 import { WORKER_URLS } from './threads/worker-urls.ts';
 
 /** Back-off between two starts of one component, in milliseconds. */
+/** Who writes the messages of the daemon itself. */
+const OWN_NAME = 'Fiber Dispatch';
 const RESTART_BACKOFF = { first: 100, most: 10_000 };
 const POOL_PING_LIMIT_MS = 10_000;
+/**
+ * The fleet thread keeps the rows of other hosts outside its heap. What it allocates is garbage at once; with half of the
+ * limit of other threads, the engine collects it after the heap has grown by a half, and not to four times its size.
+ */
+const FLEET_YOUNG_MB = 6;
 /** How long threads that were told to end may take to leave, in milliseconds. */
 const LAST_THREADS_MS = 1_000;
 
@@ -59,7 +67,11 @@ export async function runDaemon(options: {
 }): Promise<number> {
   const { settings, clock, say } = options;
   const booted_at = clock.now();
-  const logger = createLogger({ component: 'main', level: settings.log_level });
+  const logger = createLogger({
+    component: 'main',
+    level: settings.log_level,
+    destination: standardOutput({ sync: false }),
+  });
   const held = holdDataDir(settings, process.env, booted_at);
   const threads = followThreads();
   const ending = createDeferred<number>();
@@ -156,6 +168,9 @@ function assemble(options: {
     context_target: (query) => poller.call('context_target', query),
     give_app_message: (message) => poller.call('give_app_message', message),
     app_message_stage: (query) => poller.call('app_message_stage', query),
+    start_recorder: (spec) => poller.call('start_recorder', spec),
+    recorder_session: (query) => poller.call('recorder_session', query),
+    end_recorder: (query) => poller.call('end_recorder', query),
   });
   const shared = { host, memory_mb: settings.worker_memory_mb, clock, logger };
   const ledgers = createThreadComponent({
@@ -173,6 +188,8 @@ function assemble(options: {
     calls: fleetCalls,
     events: fleetEvents,
     settings: { ...settings, host_id: boot.host },
+    memory_mb: Math.ceil(settings.worker_memory_mb / 2),
+    young_mb: FLEET_YOUNG_MB,
   });
   const audio = createThreadComponent({
     ...shared,
@@ -180,6 +197,7 @@ function assemble(options: {
     url: WORKER_URLS.audio,
     calls: audioCalls,
     events: audioEvents,
+    hears: audioHears,
     settings,
   });
   const messages = createThreadComponent({
@@ -209,6 +227,7 @@ function assemble(options: {
       rebooted: boot.rebooted,
       cli_contract: boot.cli_contract,
       max_concurrent: boot.max_concurrent,
+      count_resting: boot.count_resting,
       host_memory: boot.host_memory,
       role_store: boot.role_store,
     },
@@ -234,6 +253,21 @@ function assemble(options: {
   poller.onEvent('data_dir_changed', ({ fault }) => {
     data_dir_fault = fault;
     changed();
+  });
+  poller.onEvent('message_due', (message) => {
+    const { message_id } = message;
+    const sent = messages.call('send', { ...message, from: OWN_NAME, dry_run: false, wake: true, files: [] });
+    sent.then(
+      (receipt) => {
+        if ('status' in receipt && receipt.status === 'rejected')
+          logger.warn(
+            { message: message_id, reason: receipt.reason },
+            'a message of the daemon was not delivered',
+          );
+      },
+      (error: unknown) =>
+        logger.warn({ message: message_id, err: messageOf(error) }, 'a message of the daemon was not sent'),
+    );
   });
   const tailnet = createTailnetSide({
     ...{ settings, host_class: boot.host_class, clock, logger, changed },
@@ -291,7 +325,7 @@ function assemble(options: {
       dev_origins: settings.dev_origins,
     },
     booting: createBootingGate(context),
-    route: createRoute(fleet, boot.host),
+    route: createRoute(fleet, boot.host, clock),
     http: settings.http,
     observe: requests.observe,
     observeForward: (address, failure) => tailnet.observe(address, failure),

@@ -1,17 +1,74 @@
+import { ulid } from 'ulid';
+import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
-import { audioCalls, audioEvents } from '../src/contract/threads/audio.ts';
-import { MeetingState } from '../src/meetings/meeting-state.ts';
+import { audioCalls, audioEvents, audioHears } from '../src/contract/threads/audio.ts';
+import { AudioRelay } from '../src/meetings/audio-relay.ts';
+import { MeetingFiles } from '../src/meetings/meeting-record.ts';
+import { MeetingService } from '../src/meetings/meeting-service.ts';
+import { findRecorder } from '../src/meetings/recorder-program.ts';
+import { serverAt } from '../src/platform/own-socket.ts';
+import { createRunner } from '../src/platform/process.ts';
+import { createProcessFacts, isAlive } from '../src/platform/process-facts.ts';
+import { withStorageErrors } from '../src/platform/storage-error.ts';
+import type { Handlers } from '../src/threads/calls.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
-await runComponent<Settings, typeof audioCalls, typeof audioEvents>({
+await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audioHears>({
   name: 'audio',
   calls: audioCalls,
   events: audioEvents,
-  async start() {
-    const meeting = new MeetingState();
+  hears: audioHears,
+  async start({ settings, clock, logger, host, notify }) {
+    const { env, platform } = process;
+    const facts = createProcessFacts({ platform, runner: createRunner() });
+    const service = new MeetingService({
+      files: new MeetingFiles({ folder: dataPaths(settings).meetings_dir, logger }),
+      sessions: {
+        start: (spec) => host.call('start_recorder', spec),
+        look: (name) => host.call('recorder_session', { name }),
+        end: async (name) => (await host.call('end_recorder', { name })).ended,
+      },
+      findRecorder: () => findRecorder({ configured: settings.recorder, platform, path: env.PATH ?? '' }),
+      ...{ platform, env, clock, logger },
+      newLaunch: () => ulid(clock.now()),
+      lifeOf: (identity) => isAlive(facts, identity),
+      interrupt: ({ pid }) => void process.kill(pid, 'SIGINT'),
+      onLook: () => relay.followMeeting(),
+    });
+    const relay = new AudioRelay({
+      ...{ clock, logger },
+      meeting: () => service.relayed(),
+      look: () => service.look(),
+      requireOwn: (socket) => serverAt({ socket }),
+      changed: () => void notify('audio_sockets', { sockets: relay.states() }),
+    });
+    await service.begin();
+    // After this component is ready, so that the answer to it is heard.
+    clock.after(0, () => void notify('audio_started', {}));
     return {
-      handlers: { state: () => meeting.view() },
-      stop: async () => undefined,
+      handlers: withStorageErrors(settings.data_dir, {
+        state() {
+          const row = service.row();
+          const meeting =
+            row === null
+              ? null
+              : { state: row.state, title: row.title, launch: row.launch, started_at: row.started_at };
+          return { meeting, sockets: relay.sockets };
+        },
+        meeting: () => ({ ...service.capabilities(), meeting: service.row(), audio: relay.view() }),
+        start_meeting: (asked) => service.start(asked),
+        stop_meeting: async () => ({ meeting: await service.stop() }),
+        mark_meeting: ({ text, dry_run }) => service.mark(text, dry_run),
+      } satisfies Handlers<typeof audioCalls>),
+      hearers: {
+        audio_opened: ({ id, launch }) => relay.open(id, launch),
+        audio_frame: ({ id }, bytes) => relay.frame(id, bytes ?? new Uint8Array()),
+        audio_closed: ({ id }) => relay.close(id),
+      },
+      async stop() {
+        relay.stop();
+        service.stopLooking();
+      },
     };
   },
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../src/base/errors.ts';
 import { dataPaths } from '../src/config/paths.ts';
 import { readRemotes } from '../src/config/remotes.ts';
@@ -19,12 +20,13 @@ import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
+import { scribeIn } from '../src/fleet/scribe.ts';
 import { toldCopies } from '../src/fleet/told-copies.ts';
 import { createRunner } from '../src/platform/process.ts';
 import { dialledAddress } from '../src/tailnet/dialled-address.ts';
 import { TailnetDiscovery } from '../src/tailnet/tailnet.ts';
 import { tailnetProgram } from '../src/tailnet/tailnet-program.ts';
-import { withBulk } from '../src/threads/bulk.ts';
+import { WithParts, withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
 await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fleetEvents>({
@@ -65,6 +67,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         }
       },
       tell: (tag) => notify('feeds_changed', { tag }),
+      tellSilent: (silent) => notify('silent_changed', { silent }),
     });
     const tailnet = new TailnetDiscovery({
       enabled: settings.discovery === 'auto',
@@ -86,7 +89,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     });
     const service = createFleetService({ remotes_file, reachedAs, publish, feeds, clock, logger });
     void tailnet.run();
-    const reach = createRemoteReach({ remotes_file, reachedAs });
+    const reach = createRemoteReach({ host: host_id, remotes_file, reachedAs });
     const transcripts = createRemoteTranscripts(reach);
     const contacts = new Contacts(clock);
     const remotes = () => service.remotes().filter(({ name }) => name !== host_id);
@@ -101,6 +104,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     const reads = new RemoteReads({
       ask: (to, path, etag) => contacts.ask(to.name, () => readRemote(host_id, to, path, etag)),
       remotes,
+      buildOf: (name) => feeds.buildOf(name),
       files: new CopyFiles({ folder: dataPaths(settings).remote_temporal_dir, logger }),
       times: {
         reuse_ms: settings.remote_reuse_ms,
@@ -118,12 +122,20 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
           const told = found?.map(({ bytes, ...read }) => ({ ...read, length: bytes?.length ?? null }));
           return withBulk({ tag: feeds.tag, reads: told ?? null }, all);
         },
-        feed_blocks({ had }) {
-          const { reads, bytes } = toldCopies(feeds.copies(), feeds.changeOf(had));
-          return withBulk({ tag: feeds.tag, reads }, bytes);
+        async feed_copies({ had }) {
+          const { tag } = feeds;
+          const { reads, parts } = await toldCopies(feeds.copies(), feeds.changeOf(had), nextTurn);
+          return new WithParts({ tag, reads }, parts);
         },
         stores: () => ({ origins: feeds.stores() }),
+        ask_again({ name }) {
+          feeds.askAgain(name);
+          return {};
+        },
         reset_remote: ({ name, dry_run }) => feeds.reset(name, dry_run ?? false),
+        write_to_host: ({ host, path, body }) => reach.writeTo(host, path, body),
+        ssh_alias: ({ host }) => reach.sshAlias(host),
+        scribe: (query) => ({ scribe: scribeIn(feeds.copies(), query) }),
         ssh_target: ({ host }) => reach.sshTarget(host),
         resume_session: ({ host, session }) => reach.resumeSession(host, session),
         transcript: ({ host, session }) => transcripts.transcript(host, session),

@@ -77,6 +77,11 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     const { createRunner } = await import('../src/platform/process.ts');
     return showCommit(wanted, createRunner(), process.env);
   },
+  async read_uncommitted(wanted) {
+    const { readUncommitted } = await import('../src/ledgers/uncommitted.ts');
+    const { createRunner } = await import('../src/platform/process.ts');
+    return { work: await readUncommitted(wanted, createRunner(), process.env) };
+  },
   async search({ catalogue, wish }, rows) {
     const { searchCatalogue } = await import('../src/fibers/search/search-catalogue.ts');
     return { reply: searchCatalogue(catalogue, wish, rows) };

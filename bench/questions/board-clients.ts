@@ -1,6 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { FeedFollower } from '../../board/src/lib/follow-feed.ts';
-import type { LiveMessage } from '../../board/src/model/wire.ts';
+import { followAsBoard } from '../board-follower.ts';
 import { wait } from '../daemon.ts';
 import { withDesk } from '../desk.ts';
 import { type Bench, judged } from '../frame.ts';
@@ -29,7 +28,7 @@ export const bench: Bench = {
       await wait(SETTLE_MS);
       const alone = await share();
       log('without a board');
-      const boards = Array.from({ length: BOARDS }, () => follow(daemon.port));
+      const boards = Array.from({ length: BOARDS }, () => followAsBoard(daemon.port));
       try {
         await wait(SETTLE_MS);
         const beside = await share();
@@ -54,34 +53,3 @@ export const bench: Bench = {
       }
     }),
 };
-
-/** Follows the feed as the page does, by its own code. */
-function follow(port: number): FeedFollower {
-  const follower = new FeedFollower(
-    {
-      async ask(since) {
-        const response = await fetch(
-          `http://127.0.0.1:${port}/api/v1/fibers/composite?since=${encodeURIComponent(since)}`,
-          since === '' ? {} : { headers: { 'if-none-match': `W/"${since}"` } },
-        );
-        if (response.status === 304) return { kind: 'same' };
-        if (!response.ok) throw new Error(`HTTP ${response.status}`);
-        return { kind: 'feed', feed: (await response.json()) as never };
-      },
-      open({ message, closed }) {
-        const socket = new WebSocket(`ws://127.0.0.1:${port}/api/v1/live`);
-        socket.onmessage = ({ data }) => message(JSON.parse(String(data)) as LiveMessage);
-        socket.onclose = () => closed();
-        return { close: () => socket.close() };
-      },
-      now: Date.now,
-      after: (ms, run) => {
-        const timer = setTimeout(run, ms);
-        return () => clearTimeout(timer);
-      },
-    },
-    () => undefined,
-  );
-  void follower.ask();
-  return follower;
-}

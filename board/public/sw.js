@@ -22,8 +22,10 @@ self.addEventListener('activate', (event) => {
 
 self.addEventListener('fetch', (event) => {
   const { request } = event;
-  const { origin, pathname } = new URL(request.url);
+  const { origin, pathname, searchParams } = new URL(request.url);
   if (request.method !== 'GET' || origin !== self.location.origin) return;
+  // Without the daemon nothing can be recorded, so the page of a meeting is not kept in place of the board.
+  if (searchParams.get('view') === 'meeting') return;
   if (request.mode === 'navigate' && pathname === '/') event.respondWith(page(event));
   else if (pathname.startsWith('/assets/')) event.respondWith(asset(request));
 });

@@ -53,11 +53,11 @@ export function buildBoard(into) {
   renameSync(next, folder);
 }
 
-/** Names the sources of the board, the contract that it is typed by, and the libraries. */
+/** Names the sources of the board, the contract that it is typed by, the page that it shows, and the libraries. */
 function sourceStamp() {
   const hash = createHash('sha256');
   const files = ['board', join('src', 'contract')].flatMap((folder) => filesBelow(join(root, folder)));
-  for (const path of [...files.sort(), join(root, 'package-lock.json')])
+  for (const path of [...files.sort(), join(root, 'ops', 'phone.md'), join(root, 'package-lock.json')])
     hash
       .update(`${relative(root, path)}\0`)
       .update(readFileSync(path))

@@ -1,26 +1,34 @@
 // Builds `dist/`, or the folder that is named, what the package runs from: the command, the thread entries and the
-// programs that are started by path as a few files of JavaScript with the libraries in them, the board, the licences of
-// all these libraries, and the build stamp. A thread that loads few files starts in a fraction of the time.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// programs that are started by path as a few files of JavaScript with the libraries in them, the native HTTP server, the
+// board, the licences of all these libraries, and the build stamp. A thread that loads few files starts in a fraction of
+// the time.
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { readBuildStamp } from '../../src/platform/build-stamp.ts';
 import { buildBoard } from './build-board.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const dist = process.argv[2] ?? join(root, 'dist');
+const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 /** Native parts that libraries do without. */
 const NATIVE = ['msgpackr-extract', 'bufferutil', 'utf-8-validate'];
+/** ABI of the pinned Node, the only one that loads the native HTTP server; the launcher names it too. */
+const NODE_ABI = '127';
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const nativeHttp = {
+  from: dirname(fileURLToPath(import.meta.resolve('uWebSockets.js'))),
+  to: join(dist, 'native-http'),
+};
 
 rmSync(dist, { recursive: true, force: true });
 const workers = readdirSync(join(root, 'workers')).map((name) => `workers/${name}`);
 const modules = await bundle(['src/cli/main.ts', ...workers], 'esm', 'js');
 // Run by path, in processes of their own that have to start at once.
 await bundle(['src/cli/hook/entry.cjs', 'src/platform/disk-child.cjs'], 'cjs', 'cjs');
+copyNativeHttp();
 buildBoard(join(dist, 'board'));
-writeFileSync(join(dist, 'licenses.txt'), licenses(modules));
+writeFileSync(join(dist, 'licenses.txt'), licenses([...modules, join(nativeHttp.from, 'index.mjs')]));
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify(readBuildStamp())}\n`);
 
 /** Bundles these entries, each to a file at the same place below `dist`; answers the paths of all modules that went in. */
@@ -33,6 +41,7 @@ async function bundle(entries, format, extension) {
     resolve: { mainFields: ['module', 'main'] },
     // What is installed beside the package: native code, and what starts files of its own.
     external: [/^node:/, ...NATIVE, ...Object.keys(manifest.dependencies)],
+    plugins: [{ name: 'native-http', resolveId: placeOfNativeHttp }],
   });
   const { output } = await build.write({
     dir: dist,
@@ -47,6 +56,30 @@ async function bundle(entries, format, extension) {
   return output.flatMap((chunk) => chunk.moduleIds ?? []);
 }
 
+/**
+ * Copies the native HTTP server as it is, but of its binaries only those that a pinned Node loads: its package has 24, of
+ * 133 MB together.
+ */
+function copyNativeHttp() {
+  const binaries = Object.keys(manifest.optionalDependencies).map(binaryBeside);
+  for (const name of ['index.mjs', 'uws.mjs', ...binaries]) {
+    const file = join(nativeHttp.from, name);
+    if (!existsSync(file)) throw new Error(`the package cannot be built without ${file}`);
+    cpSync(file, join(nativeHttp.to, name));
+  }
+}
+
+/** Makes a bundle import the native HTTP server from its copy: all that imports it is a chunk, two folders deep. */
+function placeOfNativeHttp(name) {
+  return name === 'uWebSockets.js' ? { id: '../../native-http/index.mjs', external: true } : null;
+}
+
+/** The binary for the platform of this package of the pinned Node. */
+function binaryBeside(pinnedNode) {
+  const [platform, processor] = pinnedNode.split('-').slice(-2);
+  return `bin/uws_${platform}_${processor}_${NODE_ABI}.node`;
+}
+
 function nameOfChunk(module) {
   const path = module.startsWith(root) ? module.slice(root.length) : module;
   return path
@@ -58,7 +91,9 @@ function nameOfChunk(module) {
 /** The licence of every library of which a module went in. */
 function licenses(modules) {
   const folders = new Set(modules.map(packageOf).filter((folder) => folder !== null));
-  return [...folders].sort().map(licenseOf).join('\n\n');
+  // What is linked into the binaries, which their package does not name.
+  const linked = readFileSync(new URL('uws-licenses.txt', import.meta.url), 'utf8').trim();
+  return [...[...folders].sort().map(licenseOf), linked].join('\n\n');
 }
 
 function packageOf(module) {

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import { LogDestination, type LogDestinationOptions } from './log-destination.ts';
 import { requestScope } from './request-scope.ts';
 import { escapeForTerminal } from './terminal-text.ts';
 
@@ -12,7 +13,7 @@ export type Logger = PinoLogger;
 export function createLogger(options: {
   component: string;
   level: string;
-  destination?: DestinationStream;
+  destination: DestinationStream;
 }): Logger {
   const settings = {
     level: options.level,
@@ -21,7 +22,12 @@ export function createLogger(options: {
     // Logs are read on terminals and quote untrusted text, so control characters are escaped.
     hooks: { streamWrite: escapeForTerminal },
   };
-  return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+  const { destination } = options;
+  const logger = pino(settings, destination);
+  if (destination instanceof LogDestination)
+    destination.onLost = (lines) =>
+      logger.warn({ lines }, 'lines of this log are lost: they could not be written');
+  return logger;
 }
 
 /** Adds the id of the current request to a line. */
@@ -33,10 +39,9 @@ function ofRequest(): { request_id?: string } {
 /** A logger that writes nothing. */
 export const silentLogger: Logger = pino({ level: 'silent' });
 
-/**
- * Standard output, written synchronously by the calling thread, so that a worker's lines do not depend on another
- * thread's event loop.
- */
-export function directDestination(): DestinationStream {
-  return pino.destination({ dest: 1, sync: true });
+/** Standard output as the log of one thread, which writes its last lines as it ends. */
+export function standardOutput(options: Pick<LogDestinationOptions, 'sync'>): LogDestination {
+  const destination = new LogDestination(options);
+  process.on('exit', () => destination.flushSync());
+  return destination;
 }

@@ -70,12 +70,15 @@ export function followedStores(settings: Settings): string[] {
 function configuredRoots(context: CliContext): string[] {
   const roots = readStores(readSettings(context.env)).paths;
   if (roots.length > 0) return roots;
-  for (let at = context.cwd; ; at = dirname(at)) {
-    if (existsSync(join(at, FIBERS_FOLDER))) return [at];
-    if (dirname(at) === at) break;
+  const around = storeAround(context.cwd);
+  if (around !== null) return [around];
+  throw new CodedError('store_not_found', 'there is no store yet; make one with: svc fiber init ~/fibers');
+}
+
+/** The store that a folder lies in; null for none. */
+export function storeAround(folder: string): string | null {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, FIBERS_FOLDER))) return at;
+    if (dirname(at) === at) return null;
   }
-  throw new CodedError(
-    'store_not_found',
-    'no store is configured; make one with "svc fiber init DIR" and name it with --store or SVC_STORES',
-  );
 }

@@ -1,12 +1,14 @@
 import { systemClock } from '../base/clock.ts';
-import { systemCode } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
 import { readBuildStamp } from '../platform/build-stamp.ts';
 import type { CliProcess } from './command-line/safe-output.ts';
 import { EXIT, type ExitCode } from './command-line/verb.ts';
 
 /** Runs the command line on this process: its streams, its environment, its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  process.stdout.on('error', endOnClosedPipe);
+  process.stdout.on('error', endWithoutOutput);
+  // What cannot be told there cannot be told anywhere, and the daemon goes on.
+  process.stderr.on('error', () => undefined);
   // The timers of `base/clock.ts` do not keep a process alive, and a verb may wait only on these.
   const alive = setInterval(() => {}, 2 ** 30);
   const code = await runCli(argv, {
@@ -15,14 +17,23 @@ export async function main(argv: readonly string[]): Promise<void> {
     clock: systemClock,
     stdin: process.stdin,
     outIsTerminal: process.stdout.isTTY === true,
-    ...(process.stdout.isTTY === true ? { columns: process.stdout.columns } : {}),
+    ...(process.stdout.isTTY === true
+      ? {
+          columns: process.stdout.columns,
+          size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
+        }
+      : {}),
+    ...(process.stderr.isTTY === true ? { err_columns: process.stderr.columns } : {}),
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
   });
   clearInterval(alive);
   process.exitCode = code;
   // Exit only when all output is written; a verb may have left handles open.
-  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+  process.stdout.write('', () => {
+    if (code === EXIT.ok && process.stdout.errored !== null) endWithoutOutput(process.stdout.errored);
+    process.stderr.write('', () => process.exit(code));
+  });
 }
 
 /** Runs one command line and returns its exit code; never throws and never exits the process. */
@@ -36,8 +47,9 @@ export async function runCli(argv: readonly string[], given: CliProcess): Promis
   return runVerb(argv, given);
 }
 
-/** `svc … | head` closes stdout early; this ends the command and is not an error. */
-function endOnClosedPipe(error: unknown): void {
+/** `svc … | head` closes stdout early, which is not an error; a full disk is. */
+function endWithoutOutput(error: unknown): void {
   if (systemCode(error) === 'EPIPE') process.exit(EXIT.ok);
-  throw error;
+  process.stderr.write(`svc: the output cannot be written: ${messageOf(error)}\n`);
+  process.exit(EXIT.refused);
 }

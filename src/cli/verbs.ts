@@ -3,6 +3,7 @@ import { FOR_PROGRAMS, type VerbTable } from './command-line/verb-table.ts';
 /** Every verb of `svc`, under the headings and in the order of the help. */
 export const VERBS: VerbTable = {
   'Start here': {
+    run: async () => (await import('./verbs/run.ts')).verb,
     demo: async () => (await import('./verbs/demo.ts')).verb,
     open: async () => (await import('./verbs/open.ts')).verb,
     doctor: async () => (await import('./verbs/doctor.ts')).verb,
@@ -59,6 +60,9 @@ export const VERBS: VerbTable = {
     dispatch: async () => (await import('./verbs/dispatch.ts')).verb,
     why: async () => (await import('./verbs/why.ts')).verb,
     log: async () => (await import('./verbs/log.ts')).verb,
+    transcript: async () => (await import('./verbs/transcript.ts')).verb,
+    diff: async () => (await import('./verbs/diff.ts')).verb,
+    spend: async () => (await import('./verbs/spend.ts')).verb,
     peers: async () => (await import('./verbs/peers.ts')).verb,
     send: async () => (await import('./verbs/send.ts')).verb,
     inbox: async () => (await import('./verbs/inbox.ts')).verb,
@@ -74,12 +78,31 @@ export const VERBS: VerbTable = {
       },
     },
   },
+  Meetings: {
+    meeting: {
+      summary: 'Record a meeting, follow it, mark it and end it',
+      implied: 'status',
+      verbs: {
+        status: async () => (await import('./verbs/meeting.ts')).status,
+        start: async () => (await import('./verbs/meeting.ts')).start,
+        join: async () => (await import('./verbs/meeting.ts')).join,
+        mark: async () => (await import('./verbs/meeting.ts')).mark,
+        stop: async () => (await import('./verbs/meeting.ts')).stop,
+        play: async () => (await import('./verbs/meeting.ts')).play,
+        engines: async () => (await import('./verbs/meeting.ts')).engines,
+      },
+    },
+  },
   'This machine': {
     fleet: async () => (await import('./verbs/fleet.ts')).verb,
     host: async () => (await import('./verbs/host.ts')).verb,
     agents: {
       alone: async () => (await import('./verbs/agents.ts')).verb,
-      verbs: { effort: async () => (await import('./verbs/agents.ts')).effort },
+      verbs: {
+        add: async () => (await import('./verbs/agents.ts')).add,
+        effort: async () => (await import('./verbs/agents.ts')).effort,
+        init: async () => (await import('./verbs/agents.ts')).init,
+      },
     },
     remotes: {
       summary: 'List, add, check and remove the other hosts of this one',
@@ -113,6 +136,8 @@ export const VERBS: VerbTable = {
         commit: async () => (await import('./verbs/hook.ts')).commit,
       },
     },
+    recognize: async () => (await import('./verbs/recognize.ts')).verb,
+    recorder: async () => (await import('./verbs/recorder.ts')).verb,
     'demo-agent': async () => (await import('./verbs/demo-agent.ts')).verb,
   },
 };

@@ -34,6 +34,8 @@ export type DataPaths = {
   /** The last good answers of other hosts for composites, one folder per feed (TMP-8); may be deleted at any time. */
   remote_temporal_dir: string;
   remote_feeds_dir: string;
+  /** Transcripts, kept audio and lifecycle files of meetings. */
+  meetings_dir: string;
 };
 
 /** Derives the data paths; the variable of a ledger overrides its path. */
@@ -58,6 +60,7 @@ export function dataPaths(settings: Settings): DataPaths {
     spend_dir: join(data_dir, 'cache', 'spend'),
     remote_temporal_dir: join(data_dir, 'remote-temporal'),
     remote_feeds_dir: join(data_dir, 'remote-feeds'),
+    meetings_dir: join(data_dir, 'meetings'),
   };
 }
 

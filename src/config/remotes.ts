@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
+import { didYouMean } from '../base/nearest-words.ts';
 import { type Remote, type RemotesFile, remotesFileSchema } from '../contract/operator-files.ts';
 import type { RemoteAddress } from '../contract/remote-address.ts';
 import { appendToList, setKey } from './json-splice.ts';
@@ -98,7 +99,10 @@ export function planRemote(
   const parsed = parseRemotes(file, text).remotes;
   const at = parsed.findIndex((one) => one.name === name);
   if (remote === null && at === -1)
-    throw new CodedError('not_found', `${file} has no remote "${name}"`, { details: { name } });
+    throw noRemoteCalled(
+      name,
+      parsed.map((one) => one.name),
+    );
   const listed: unknown[] = JSON.parse(text).remotes;
   const entry = remote === null ? null : replaced(parsed[at], remote);
   const kept = listed.filter((_, index) => index !== at);
@@ -121,4 +125,17 @@ function textWith(text: string, listed: readonly unknown[], at: number, remote: 
   // The text is spliced by position. If the result does not parse to the intended value, the file is written from
   // scratch.
   return isDeepStrictEqual(JSON.parse(spliced), meant) ? spliced : `${JSON.stringify(meant, null, 2)}\n`;
+}
+
+/** The refusal of a name that `remotes.json` does not have. */
+export function noRemoteCalled(name: string, known: readonly string[]): CodedError {
+  const question = didYouMean(name, known);
+  const said = `remotes.json has no remote "${name}"`;
+  return new CodedError(
+    'not_found',
+    question === '' ? `${said}; see: svc remotes list` : `${said}.${question}`,
+    {
+      details: { name },
+    },
+  );
 }

@@ -156,6 +156,26 @@ export const SETTINGS = {
   cli: path('SVC_CLI', null, 'An external CLI instead of the bundled one'),
   cli_timeout_ms: whole('SVC_CLI_TIMEOUT_MS', 10_000, 50, 'Time limit of one verb of the external CLI'),
   recorder: text('SVC_RECORDER', null, 'Meeting recorder executable'),
+  recorder_engine: oneOf(
+    'SVC_RECORDER_ENGINE',
+    'auto',
+    ['auto', 'sherpa', 'pocketsphinx', 'vad'],
+    'What turns speech into text in the bundled recorder: one of them, or the first that can be used',
+  ),
+  recorder_models: path('SVC_RECORDER_MODELS', null, 'Folder with a model of sherpa-onnx for it'),
+  recorder_grammar: path('SVC_RECORDER_GRAMMAR', null, 'JSGF grammar for PocketSphinx in it'),
+  recorder_audio: oneOf(
+    'SVC_RECORDER_AUDIO',
+    'on',
+    ['on', 'off'],
+    'Whether the bundled recorder keeps the audio of meetings',
+  ),
+  recorder_audio_days: whole(
+    'SVC_RECORDER_AUDIO_DAYS',
+    30,
+    1,
+    'How many days it keeps it; older audio is removed when a recording starts',
+  ),
   events_file: path('SVC_EVENTS_FILE', null, 'Events ledger; else events.jsonl in the data dir'),
   sessions_file: path('SVC_SESSIONS_FILE', null, 'Sessions ledger; else sessions.jsonl in the data dir'),
   commits_file: path('SVC_COMMITS_FILE', null, 'Commits ledger; else commits.jsonl in the data dir'),
@@ -293,6 +313,18 @@ export const SETTINGS = {
     1_000,
     'Wait after a usage limit that does not say when it ends',
   ),
+  place_kept_ms: whole(
+    'SVC_PLACE_KEPT_MS',
+    60_000,
+    0,
+    'How long a worker that waits for a person still counts for `max_concurrent`',
+  ),
+  nudge_after_ms: whole(
+    'SVC_NUDGE_AFTER_MS',
+    600_000,
+    1_000,
+    'How long a worker is idle before it is told that its fiber is not closed, where the fiber says so',
+  ),
   floor_memory: setting(
     'SVC_FLOOR_MEMORY',
     '5%',
@@ -347,7 +379,12 @@ export const SETTINGS = {
     'Restarts of one thread allowed within the restart window',
   ),
   restart_window_ms: whole('SVC_RESTART_WINDOW_MS', 60_000, 1, 'The restart window'),
-  worker_memory_mb: whole('SVC_WORKER_MEMORY_MB', 1_024, 32, 'Heap limit of each thread'),
+  worker_memory_mb: whole(
+    'SVC_WORKER_MEMORY_MB',
+    1_024,
+    32,
+    'Heap limit of each thread; the fleet has half of it',
+  ),
   stop_timeout_ms: whole('SVC_STOP_TIMEOUT_MS', 5_000, 50, 'Time each thread has to stop before it is ended'),
   demo: setting(
     'SVC_DEMO',
@@ -355,6 +392,7 @@ export const SETTINGS = {
     (value) => ({ ok: true, value: value.trim() === '1' }),
     'Set by the demo: releases its own quarantine',
   ),
+  demo_dir: path('SVC_DEMO_DIR', null, 'Set by the demo: its folder, where another one was named'),
 } as const;
 
 /** The settings as one frozen object; paths are absolute. */

@@ -10,6 +10,7 @@ import {
   type ServiceUnit,
 } from '../platform/service-manager.ts';
 import type { ServiceJob } from '../platform/service-units.ts';
+import { noRemoteCalled } from './remotes.ts';
 
 /** An SSH tunnel to the daemon of a remote. */
 export type Tunnel = {
@@ -89,7 +90,10 @@ export function tunnelsOf(remotes: readonly Remote[], names?: readonly string[])
   return names.map((name) => {
     const remote = remotes.find((one) => one.name === name);
     if (remote !== undefined) return tunnelOf(remote);
-    throw new CodedError('not_found', `remotes.json has no remote "${name}"`, { details: { name } });
+    throw noRemoteCalled(
+      name,
+      remotes.map((one) => one.name),
+    );
   });
 }
 

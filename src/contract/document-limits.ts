@@ -34,6 +34,8 @@ export const FIELD_LIMITS = {
   roles: 100,
   collaborators: 200,
   collaborator_chars: 200,
+  /** Agents of `svc.on_limit`. */
+  on_limit: 20,
 } as const;
 
 /** The limits of one write. */

@@ -30,6 +30,7 @@ export const ERROR_STATUS = {
   store_not_found: 404,
   unknown_host: 404,
   no_worker: 404,
+  no_meeting: 404,
   agent_not_found: 404,
   session_not_found: 404,
   method_not_allowed: 405,
@@ -39,8 +40,12 @@ export const ERROR_STATUS = {
   message_id_conflict: 409,
   already_exists: 409,
   worker_exists: 409,
+  /** A git worktree is not removed: it has changes that no commit has, or a worker. */
+  worktree_in_use: 409,
   session_claimed: 409,
   session_running: 409,
+  /** A meeting is recorded already; the body carries its row (ERR-14). */
+  meeting_running: 409,
   conflict: 409,
   daemon_running: 409,
   locked: 409,
@@ -67,6 +72,8 @@ export const ERROR_STATUS = {
   project_dir_missing: 422,
   project_dir_unreachable: 422,
   project_dir_in_store: 422,
+  /** No git worktree can be made of the folder. */
+  worktree_unavailable: 422,
   uid_missing: 422,
   tmux_server_unavailable: 422,
   session_open_in_resume: 422,
@@ -109,6 +116,9 @@ export const ERROR_STATUS = {
   terminal_unreachable: 503,
   remote_unreachable: 503,
   mux_unavailable: 503,
+  /** There is no recorder, or it ended before it recorded (ERR-25). */
+  recorder_unavailable: 503,
+  recorder_failed: 503,
   app_server_unavailable: 503,
   /** This host has no folder picker (ERR-22). */
   folder_picker_unavailable: 501,

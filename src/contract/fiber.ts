@@ -14,6 +14,11 @@ export const SURFACES = ['app', 'cli'] as const;
 export const surfaceSchema = z.enum(SURFACES);
 export type Surface = z.infer<typeof surfaceSchema>;
 
+/** What becomes of a worker that met a usage limit, once that is over. */
+export const WHEN_FREE_AGAIN = ['go_on', 'wait'] as const;
+/** What is done about a worker that is idle. */
+export const WHEN_IDLE = ['nudge', 'wait'] as const;
+
 /** Collaboration roster (FIB-13): role slug → collaborator slugs; an empty list keeps a role-only entry. */
 export const rosterSchema = z.record(z.string(), z.array(z.string()));
 export type Roster = z.infer<typeof rosterSchema>;
@@ -34,6 +39,9 @@ export const svcRuntimeSchema = z.looseObject({
 });
 export type SvcRuntime = z.infer<typeof svcRuntimeSchema>;
 
+/** `svc.worktree` of a fiber whose next start makes a git worktree for it. */
+export const NEW_WORKTREE = 'new';
+
 /** The `svc` block of a fiber's frontmatter; unknown keys are kept. */
 export const svcBlockSchema = z.looseObject({
   kind: fiberKindSchema.optional(),
@@ -46,6 +54,16 @@ export const svcBlockSchema = z.looseObject({
   tz: z.string().optional(),
   /** Of a standing role: a run that ended without fault and left an outcome is accepted by itself. */
   auto_accept: z.boolean().optional(),
+  /** Agents that take over, the first that is free, when the fiber's own is over its usage limit. */
+  on_limit: z.array(z.string()).optional(),
+  /** `go_on`: a worker that met a usage limit goes on by itself once that is over. */
+  after_limit: z.enum(WHEN_FREE_AGAIN).optional(),
+  /** `nudge`: a worker that stays idle is told once that its fiber is not closed. */
+  when_idle: z.enum(WHEN_IDLE).optional(),
+  /** `new`: the next start makes a git worktree; then its branch, which is checked out in `project_dir`. */
+  worktree: z.string().optional(),
+  /** The `project_dir` that the git worktree was made from. */
+  worktree_of: z.string().optional(),
   runtime: svcRuntimeSchema.optional(),
 });
 export type SvcBlock = z.infer<typeof svcBlockSchema>;
@@ -96,6 +114,15 @@ export const appIdentitySchema = z.object({
   desktop_link: z.string().optional(),
 });
 
+/** How full the context of a conversation is, in tokens. */
+export const contextUseSchema = z.object({
+  /** What the next request begins with, to the thousand or, where `most` is known, to about one percent. */
+  tokens: z.number().int(),
+  /** The size of the window; null if the transcript does not tell it. */
+  most: z.number().int().nullable(),
+});
+export type ContextUse = z.infer<typeof contextUseSchema>;
+
 /** A run as shown in a row. Times are milliseconds since the Unix epoch. */
 export const runViewSchema = appIdentitySchema.extend({
   mux_session: z.string().nullable(),
@@ -118,6 +145,8 @@ export const runViewSchema = appIdentitySchema.extend({
   run_id: z.string(),
   started_at: z.number(),
   last_activity_at: z.number().nullable(),
+  /** From its transcript; null while it is not known, and not told by older hosts. */
+  context: contextUseSchema.nullable().optional(),
 });
 export type RunView = z.infer<typeof runViewSchema>;
 
@@ -176,6 +205,8 @@ export const fiberRowSchema = fiberDocumentSchema.extend({
   held: z.string().optional(),
   /** What the person said who held it. */
   held_note: z.string().optional(),
+  /** Ids of the other fibers whose workers run in the same work tree; absent where there is none (DSP-6). */
+  shares_folder_with: z.array(z.string()).optional(),
   /** The first gate that keeps the poller from starting this armed fiber now; see `GET /why`. */
   gate: z.enum(GATES).optional(),
   next_due_at: z.number().optional(),

@@ -32,6 +32,8 @@ export const hostFileSchema = z.looseObject({
   host: z.string().min(1).optional(),
   host_class: z.enum(['personal', 'exposed']).optional(),
   max_concurrent: z.number().int().positive().optional(),
+  /** Workers that wait for a person or for their limit count too. */
+  count_resting: z.boolean().optional(),
   /** Folder with the descriptions of roles, one document each; it may be a store. */
   role_store: z
     .string()

@@ -4,6 +4,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { DispatchRequest, Released } from '../contract/http/dispatch.ts';
 import type { Why } from '../contract/http/why.ts';
 import type { MuxListing } from '../mux/mux.ts';
+import { Nudges } from './due/nudges.ts';
 import { PollRounds } from './due/poll-rounds.ts';
 import { explainFiber } from './due/why.ts';
 import { type Memory, UNTOLD } from './holds/memory.ts';
@@ -12,6 +13,7 @@ import { Kills } from './requests/kills.ts';
 import { type AskedPastSession, PastSessions } from './requests/past-session-terminal.ts';
 import type { Run } from './run/run.ts';
 import { isStarting } from './run/run-state.ts';
+import { WorkTrees } from './run/work-trees.ts';
 import { Starter } from './start/starter.ts';
 import { openSurfaces } from './surfaces/surfaces.ts';
 import { PhaseWatch } from './surfaces/terminal/phase-watch.ts';
@@ -31,6 +33,8 @@ export class Dispatcher {
   readonly #starts: StartWatch;
   readonly #phases: PhaseWatch;
   readonly #dispatches: Dispatches;
+  readonly #workTrees: WorkTrees;
+  readonly #nudges: Nudges;
   /** What is started without a request. */
   readonly rounds: PollRounds;
   readonly kills: Kills;
@@ -48,6 +52,11 @@ export class Dispatcher {
     this.#starter = new Starter(world, memory, {
       cut: (run) => this.surfaces[run.surface].cut(run, 'forced_start'),
       onMoved,
+      onFolderMade: (path) => {
+        this.rounds
+          .startMoved(new Set([path]))
+          .catch((error) => world.logger.error({ err: error }, 'a poll step failed'));
+      },
     });
     this.#starts = new StartWatch(world, memory);
     this.#phases = new PhaseWatch(world, memory);
@@ -71,6 +80,8 @@ export class Dispatcher {
       starter: this.#starter,
       started: (key) => this.kills.forget(key),
     });
+    this.#workTrees = new WorkTrees(world, memory.runs, onMoved);
+    this.#nudges = new Nudges(world, memory);
     this.pastSessions = new PastSessions(world, memory, this.surfaces.cli.captures, ports.adopted);
   }
 
@@ -175,10 +186,13 @@ export class Dispatcher {
     if (moved.length > 0) this.#onMoved(moved);
   }
 
-  /** Brings `last_activity_at` of confirmed workers up to date from their transcripts. */
+  /** Brings `last_activity_at` of confirmed workers up to date from their transcripts, and nudges those that are idle. */
   async watchActivity(): Promise<void> {
+    // Not waited for: a disk may be silent.
+    void this.#workTrees.look();
     const moved = await this.#starts.activity();
     if (moved.length > 0) this.#onMoved(moved);
+    this.#nudges.look();
   }
 
   /** Starts nothing more; resolves when no start is under way. */

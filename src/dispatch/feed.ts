@@ -20,6 +20,7 @@ export type RowFacts = {
   last_death?: Death;
   held?: string;
   held_note?: string;
+  shares_folder_with?: string[];
   gate?: Gate;
   next_due_at?: number;
 };

@@ -226,9 +226,9 @@ export class PollLoop {
 
   /** Stores that came are polled from now on; of those that went nothing is known any more. */
   #followRoots(): void {
+    if (this.#followsAll()) return;
     const roots = this.#options.roots();
     const before = this.#stores;
-    if (before.length === roots.length && before.every((store, at) => store.root === roots[at])) return;
     this.#stores = roots.map((root) => before.find((store) => store.root === root) ?? this.#follow(root));
     this.#options.documents.setRoots(roots);
     for (const store of before) {
@@ -237,6 +237,14 @@ export class PollLoop {
       this.#listings.delete(store);
       this.#late.delete(store);
     }
+  }
+
+  /** Whether the stores that are polled are those of the list as it is now. */
+  #followsAll(): boolean {
+    const roots = this.#options.roots();
+    return (
+      roots.length === this.#stores.length && this.#stores.every((store, at) => store.root === roots[at])
+    );
   }
 
   #follow(root: string): PolledStore {
@@ -309,6 +317,7 @@ export class PollLoop {
     await dispatcher.watchStarts();
     await dispatcher.watchPhases();
     this.#lookAtDataDir();
+    if (!this.#followsAll()) this.#wakeTick(URGENT_MS);
     this.#options.rows.refreshStale(this.#healths);
   }
 

@@ -5,7 +5,7 @@ import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { agentsReply } from '../harness/agents/registry.ts';
 import { DEFAULT_SURFACE } from '../lifecycle/surfaces.ts';
-import { storageErrorOf } from '../platform/storage-error.ts';
+import { withStorageErrors } from '../platform/storage-error.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -21,6 +21,7 @@ import { LifecycleCalls } from './requests/lifecycle-calls.ts';
 import { messageTarget } from './requests/message-target.ts';
 import { terminals } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
+import { endRecorder, recorderSession, startRecorder } from './requests/recorder-session.ts';
 import { dismissCapture, dismissIncident, resumeIncident } from './requests/resume-incident.ts';
 import { createTunnelCalls } from './requests/tunnel-calls.ts';
 import { workerScreen } from './requests/worker-screen.ts';
@@ -71,7 +72,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
   const surfaceOf = ({ surface = DEFAULT_SURFACE }: { surface?: Surface | undefined }) =>
     dispatcher.surfaces[surface];
   const epoch = world.newUlid();
-  return inWords(settings.data_dir, {
+  return withStorageErrors<Handlers<typeof pollerCalls>>(settings.data_dir, {
     feed({ svc, body }) {
       const { etag, bytes } = body
         ? feed.encodeWithBodies({ svc }, (document) => documents.bodyOf(document))
@@ -124,6 +125,13 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     context_target: (query) => contextTarget(world, memory.runs.all(), query),
     give_app_message: (message) => giveAppMessage(world, memory.runs, message),
     app_message_stage: async (query) => ({ stage: await appMessageStage(world, query) }),
+    start_recorder: (spec) => startRecorder(world, spec),
+    recorder_session: (query) => recorderSession(world, query),
+    end_recorder: (query) => endRecorder(world, query),
+    fiber_of_meeting({ launch }) {
+      for (const { id, svc } of documents.all()) if (svc?.runtime?.meeting === launch) return { fiber: id };
+      return { fiber: null };
+    },
     worker_screen: (query) => workerScreen(world, memory, query),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     async pull_brake(request) {
@@ -187,22 +195,6 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return { ...tools, agents: signed };
     },
   });
-}
-
-/** A disk that refuses a write is told as what it is; nothing of that is a fault of the daemon. */
-function inWords<H extends Handlers<typeof pollerCalls>>(data_dir: string, handlers: H): H {
-  const entries = Object.entries(handlers).map(([name, handler]) => {
-    const run = handler as (...args: unknown[]) => unknown;
-    const spoken = async (...args: unknown[]) => {
-      try {
-        return await run(...args);
-      } catch (error) {
-        throw storageErrorOf(error, data_dir);
-      }
-    };
-    return [name, spoken];
-  });
-  return Object.fromEntries(entries) as H;
 }
 
 /**

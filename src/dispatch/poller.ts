@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
@@ -77,6 +78,7 @@ export async function startPoller(
     logger,
     documents,
     roots: () => stores.roots,
+    sendMessage: (message) => void context.notify('message_due', message),
     serverPid: () => serverPid(),
     runner,
     disks,
@@ -103,6 +105,8 @@ export async function startPoller(
       files: new HoldFiles({ folder: dataPaths(settings).holds_dir, logger }),
       logger,
       now: clock.now(),
+      // The folder is made with the first start of a worker, and stays.
+      first_start: !existsSync(dataPaths(settings).runs_dir),
     }),
     breaker: new BreakerBook({
       path: surroundings.breakerFile,
@@ -123,6 +127,7 @@ export async function startPoller(
     brake: new Brake({ path: dataPaths(settings).brake_file, logger }),
     mux_answers: false,
     most_workers: settings.max_concurrent,
+    place_kept_ms: settings.count_resting ? null : settings.place_kept_ms,
     starts: surroundings.startGate(),
     owed: new Map(),
     limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),

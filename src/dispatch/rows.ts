@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FiberDocument, FiberRow } from '../contract/fiber.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { type EligibilityFacts, isPendingStart, judgeEligibility } from './due/eligibility.ts';
-import { dueOf, eligibilityFacts, workerCount } from './due/fiber-facts.ts';
+import { dueOf, eligibilityFacts, placesOf } from './due/fiber-facts.ts';
+import { hasPlace } from './due/places.ts';
 import type { Due } from './due/standing.ts';
 import type { Feed, RowFacts } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
 import { restsAt } from './run/run-phase.ts';
 import { followDocuments, viewRun } from './run/runs.ts';
+import { sharing, workersByTree } from './run/work-trees.ts';
 import { keyOf } from './world/documents.ts';
 import type { World } from './world/world.ts';
 
@@ -26,6 +29,8 @@ export class Rows {
   readonly #due = new Map<string, number>();
   /** When rows were last brought up to date, in milliseconds. */
   #refreshed_at = 0;
+  /** The workers in each work tree, as rows show them. */
+  #trees = new Map<string, string[]>();
   /** What was told of all fibers when their rows were last brought up to date. */
   #shared = '';
 
@@ -55,15 +60,24 @@ export class Rows {
     if (moved) this.#onFeedMoved();
   }
 
-  /** The runtime of these fibers may have moved. */
+  /** The runtime of these fibers may have moved, and what is shown of those that share a work tree with them. */
   runtimeMoved(keys: Iterable<string>): void {
     let moved = false;
     const now = this.#world.clock.now();
-    for (const key of keys) {
+    for (const key of new Set([...keys, ...this.#newSharers()])) {
       const document = this.#index.getUid(key) ?? this.#index.getPath(key);
       if (document !== undefined) moved = this.#set(document, now) || moved;
     }
     if (moved) this.#onFeedMoved();
+  }
+
+  /** The workers in a work tree whose workers are others than when this was asked last. */
+  #newSharers(): string[] {
+    const before = this.#trees;
+    this.#trees = workersByTree(this.#memory.runs.all());
+    return [...this.#trees].flatMap(([tree, keys]) =>
+      isDeepStrictEqual(keys, before.get(tree)) ? [] : keys,
+    );
   }
 
   /** Brings up to date what moved although nobody told of it: rows that wait for a time, or all where a reason is shared. */
@@ -123,8 +137,8 @@ export class Rows {
 
   /** The reasons that keep every fiber back alike. */
   #sharedBy(stores: readonly StoreHealth[]): string {
-    const { brake, data_dir, mux_answers, most_workers, starts, leases } = this.#memory;
-    const is_full = most_workers !== null && workerCount(this.#memory) >= most_workers;
+    const { brake, data_dir, mux_answers, starts, leases } = this.#memory;
+    const is_full = !hasPlace(placesOf(this.#memory, this.#world.clock.now()));
     const leased = stores.map(({ store }) => leases.of(store).state);
     return JSON.stringify([
       ...[brake.pulled !== null, data_dir.fault !== null, mux_answers, is_full],
@@ -185,7 +199,7 @@ function rowFacts(
   const note = held === null ? null : (memory.quarantine.namedHoldOf(key)?.note ?? null);
   const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
   return {
-    ...(own ? { runtime: viewRun(run, world.clock.now()) } : {}),
+    ...(own ? { runtime: viewRun(run, world.clock.now()), ...sharing(run, memory.runs.all()) } : {}),
     ...(blocked === undefined ? {} : { blocked }),
     ...(last_death === undefined ? {} : { last_death }),
     ...(held === null ? {} : { held }),

@@ -2,7 +2,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { PollerState, StoreHealth } from '../contract/http/state.ts';
 import { CONTRACT_LEVEL } from '../contract/level.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { workerCount } from './due/fiber-facts.ts';
+import { placesOf } from './due/fiber-facts.ts';
 import { standingDue } from './due/standing.ts';
 import type { Memory } from './holds/memory.ts';
 import { explainResources } from './holds/resource-words.ts';
@@ -35,6 +35,8 @@ export function viewState(options: {
 }): PollerState {
   const { world, memory, dispatcher, health } = options;
   const pending = dispatcher.rounds.pending();
+  const held = pending.filter((one) => one.reason === 'boot_quarantine').length;
+  const { quarantine } = memory;
   return {
     running: memory.runs.all().map((run) => ({
       ...viewRun(run, world.clock.now()),
@@ -48,10 +50,10 @@ export function viewState(options: {
     standing_roles: standingRows(world, memory),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
     boot_quarantine: {
-      active: memory.quarantine.active,
+      active: quarantine.active && (held > 0 || !quarantine.first_start),
       reason: options.rebooted ? 'reboot' : 'restart',
-      held: pending.filter((one) => one.reason === 'boot_quarantine').length,
-      released_at: memory.quarantine.released_at,
+      held,
+      released_at: quarantine.released_at,
     },
     brake: {
       on: memory.brake.pulled !== null,
@@ -60,7 +62,7 @@ export function viewState(options: {
       ...(memory.brake.fault === null ? {} : { fault: memory.brake.fault }),
     },
     data_dir: { path: world.settings.data_dir, fault: memory.data_dir.fault },
-    workers: { count: workerCount(memory), most: memory.most_workers },
+    workers: placesOf(memory, world.clock.now()),
     worker_memory: world.workerMemory.view(),
     start_gate: viewStartGate(memory),
     contract: {

@@ -15,6 +15,7 @@ import { createCapabilities } from '../harness/capabilities.ts';
 import { guardAdapters, silentAmong } from '../harness/guarded-adapter.ts';
 import { HARNESSES, harnessFolder } from '../harness/harnesses.ts';
 import { compareSkills } from '../harness/hooks/worker-skills.ts';
+import { coarseUse } from '../harness/transcripts/context-use.ts';
 import { lastSaid } from '../harness/transcripts/last-said.ts';
 import { findPastSession } from '../harness/transcripts/past-session.ts';
 import { readTail } from '../harness/transcripts/transcript-tail.ts';
@@ -25,6 +26,7 @@ import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { readBootId } from '../platform/boot-id.ts';
 import type { Disks } from '../platform/disks.ts';
 import { findExecutable } from '../platform/find-executable.ts';
+import { createGitWorktrees } from '../platform/git-worktrees.ts';
 import { machineMemory, readMachineResources } from '../platform/machine-resources.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { openMemoryGroups } from '../platform/memory-groups.ts';
@@ -67,6 +69,7 @@ export type Surroundings = {
 
 /** Connects the dispatcher to this machine. */
 export async function connectWorld(options: {
+  sendMessage: World['sendMessage'];
   settings: PollerSettings;
   clock: Clock;
   logger: Logger;
@@ -134,6 +137,11 @@ export async function connectWorld(options: {
         await requireDisk(transcript);
         return lastSaid(name, transcript);
       },
+      async contextUse(name, transcript) {
+        await requireDisk(transcript);
+        const use = HARNESSES[name].records.contextUse(await readTail(transcript));
+        return use === null ? null : coarseUse(use);
+      },
       async turnEnd(name, transcript) {
         await requireDisk(transcript);
         return HARNESSES[name].records.turnEnd(await readTail(transcript));
@@ -165,8 +173,10 @@ export async function connectWorld(options: {
         documents.flatMap((one) => (one.kind === 'directory' ? [one.real] : [])),
       );
     },
+    worktrees: createGitWorktrees({ runner, env: process.env }),
     disks,
     openTerminal,
+    sendMessage: options.sendMessage,
     recordSession(line) {
       try {
         appendLineSync(paths.sessions_file, line);

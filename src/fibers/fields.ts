@@ -7,6 +7,8 @@ import {
   SURFACES,
   type SvcBlock,
   type SvcRuntime,
+  WHEN_FREE_AGAIN,
+  WHEN_IDLE,
 } from '../contract/fiber.ts';
 import { isUlid } from './fiber-id.ts';
 
@@ -23,7 +25,9 @@ const TEXT_KEYS = [
   ['horizon', 'horizon'],
   ['start', 'start'],
 ] as const;
-const SVC_TEXT_KEYS = ['host', 'project_dir', 'agent', 'effort', 'schedule', 'tz'] as const;
+const SVC_TEXT_KEYS = [
+  ...['host', 'project_dir', 'agent', 'effort', 'schedule', 'tz', 'worktree', 'worktree_of'],
+] as const;
 const RUNTIME_TEXT_KEYS = [
   'dispatched_at',
   'handed_off_at',
@@ -36,6 +40,7 @@ const RUNTIME_TEXT_KEYS = [
 ] as const;
 
 const TAGS = { most: FIELD_LIMITS.tags, chars: FIELD_LIMITS.tag_chars };
+const ON_LIMIT = { most: FIELD_LIMITS.on_limit, chars: FIELD_LIMITS.text_chars };
 const COLLABORATORS = { most: FIELD_LIMITS.collaborators, chars: FIELD_LIMITS.collaborator_chars };
 
 /**
@@ -73,6 +78,9 @@ function readSvc(reader: FieldReader, data: Record<string, unknown>): SvcBlock |
   replace(svc, 'kind', inner.oneOf(block, 'kind', FIBER_KINDS));
   replace(svc, 'surface', inner.oneOf(block, 'surface', SURFACES));
   replace(svc, 'auto_accept', inner.flag(block, 'auto_accept'));
+  replace(svc, 'after_limit', inner.oneOf(block, 'after_limit', WHEN_FREE_AGAIN));
+  replace(svc, 'when_idle', inner.oneOf(block, 'when_idle', WHEN_IDLE));
+  replace(svc, 'on_limit', inner.texts(block, 'on_limit', ON_LIMIT));
   const runtimeBlock = inner.map(block, 'runtime');
   if (runtimeBlock === undefined) delete svc.runtime;
   else {

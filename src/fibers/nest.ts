@@ -209,7 +209,10 @@ function planLinks(from: string, to: string): PlanEdit {
 
 function requireParent(store: Store, id: string, parent: string): void {
   if (parent === id || parent.startsWith(`${id}/`))
-    throw new CodedError('invalid_request', `"${id}" cannot be filed below itself, under "${parent}"`);
+    throw new CodedError(
+      'invalid_request',
+      `"${id}" cannot be filed below itself, under "${parent}"; name another parent`,
+    );
   if (store.locate(parent) === null) throw notFound(parent);
 }
 

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import {
   confirmDone,
@@ -20,6 +21,7 @@ import {
 import { makeFolder } from '../platform/make-folder.ts';
 import {
   type DocumentWithBody,
+  digestOf,
   MAX_DOCUMENT_BYTES,
   type ParsedDocument,
   parseDocument,
@@ -93,7 +95,9 @@ export function openStore(root: string, options: StoreOptions = {}): Store {
   } catch (error) {
     throw new CodedError(
       'store_unavailable',
-      `${absolute} is not a readable store (${messageOf(error)}); make one with "svc fiber init ${absolute}"`,
+      systemCode(error) === 'ENOENT'
+        ? `${absolute} is no store; make it one with: svc fiber init ${shellWord(absolute)}`
+        : `${absolute} is not a readable store (${messageOf(error)}); give yourself access to it`,
       { cause: error },
     );
   }
@@ -134,7 +138,8 @@ export class Store {
    * `ambiguous_fiber` if both a folder and a bare document have it.
    */
   locate(id: string): string | null {
-    if (!isSafeId(id)) throw new CodedError('invalid_request', `"${id}" cannot be the id of a fiber`);
+    if (!isSafeId(id))
+      throw new CodedError('invalid_request', `"${id}" cannot be the id of a fiber; svc fiber ls lists them`);
     const found = candidatePaths(this.root, id).filter((path) => this.#isInside(path) && isFile(path));
     if (found.length > 1) {
       throw new CodedError(
@@ -233,6 +238,38 @@ export class Store {
       lock.release();
     }
     throw new CodedError('locked', `another program keeps writing ${path}; close it and try again`);
+  }
+
+  /**
+   * Replaces the whole text of one document under its lock, as a person wrote it, and returns it as written. Throws `conflict`
+   * if its bytes no longer have `expectedDigest`, `invalid_request` for a text that is no readable fiber, `locked`,
+   * `fiber_not_found`.
+   */
+  async replace(id: string, text: string, expectedDigest: string): Promise<DocumentWithBody> {
+    const path = this.requireOwn(id);
+    const lock = await this.#lockExisting(path);
+    try {
+      this.#cleanAround(path);
+      const planned = this.#planReplacement(path, text, expectedDigest);
+      if (this.#commit(planned)) return planned.document;
+    } finally {
+      lock.release();
+    }
+    throw new CodedError('conflict', `"${id}" was changed in the meantime; read it again first`, {
+      details: { conflict: true },
+    });
+  }
+
+  #planReplacement(path: string, text: string, expectedDigest: string): PlannedEdit {
+    const file = this.#readFile(path);
+    const digest = digestOf(file.bytes);
+    if (digest !== expectedDigest)
+      throw new CodedError('conflict', `"${path}" was changed in the meantime; read it again first`, {
+        details: { conflict: true, digest },
+      });
+    const [before, after] = [file.bytes.toString('utf8'), requireSize(text)];
+    const document = this.#requireReadable(path, after, undefined);
+    return { path, name: this.#nameOf(path), file, before, after, document };
   }
 
   /**

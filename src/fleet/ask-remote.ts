@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { RemoteAddress } from '../contract/remote-address.ts';
 import { type HttpAnswer, requestJson } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
@@ -13,7 +14,15 @@ export async function askRemote(
   method: 'GET' | 'POST',
   path: string,
   body?: unknown,
+  more: { deadline_ms?: number; headers?: OutgoingHttpHeaders } = {},
 ): Promise<HttpAnswer> {
   const limits = { deadline_ms: ANSWER_MS, most_bytes: MOST_ANSWER_BYTES };
-  return requestJson({ to: await serverAt(address), method, path: `/api/v1${path}`, body, ...limits });
+  return requestJson({
+    to: await serverAt(address),
+    method,
+    path: `/api/v1${path}`,
+    body,
+    ...limits,
+    ...more,
+  });
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
@@ -5,10 +6,11 @@ import type { StoreOrigin } from '../contract/http/config.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { RemoteReset } from '../contract/http/remote-reset.ts';
 import type { RemoteState } from '../contract/http/state.ts';
+import type { SilentRemote } from '../contract/threads/fleet.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeeds } from './kept-feeds.ts';
 import { type FollowedRemote, unknownHost } from './remote-address.ts';
-import type { CopyBlocks } from './remote-copy.ts';
+import type { RemoteCopy } from './remote-copy.ts';
 import { RemoteFeed } from './remote-feed.ts';
 
 /** How often it is judged whether copies have become old, and which of them are to be written. */
@@ -17,6 +19,10 @@ const LOOK_MS = 1_000;
 const WRITE_EVERY_MS = 10_000;
 /** Copies that are written at one time, so that no answer waits for many of them. */
 const WRITES_AT_ONCE = 8;
+/** Remotes that are asked for the first time at one time; the answers to that are the longest ones. */
+const BEGUN_AT_ONCE = 8;
+/** Until a remote that was begun and does not answer keeps no other one waiting. */
+const BEGUN_MS = 100;
 /** Changes that come within so many milliseconds are told once. */
 const TELL_EVERY_MS = 10;
 
@@ -31,15 +37,17 @@ export type FleetFeedsOptions = {
   restartTunnel(name: string): Promise<boolean>;
   /** Gets the tag of the copies at the start and after their changes; null without a remote. */
   tell(tag: string | null): void;
+  /** Gets the remotes that do not answer and whose breaker is tripped, after each change of that. */
+  tellSilent(silent: SilentRemote[]): void;
   clock: Clock;
   random(): number;
 };
 
 type OfRemote = Omit<Origin, 'read'> & { name: string };
 /** What changed in the copy of the feed of one remote, as `GET /fibers?since=` answers; `bytes` is null without a copy. */
-export type ChangesOfRemote = OfRemote & { bytes: Buffer | null };
+export type ChangesOfRemote = OfRemote & { bytes: Uint8Array | null };
 /** All of such a copy. */
-export type CopyOfRemote = OfRemote & { copy: (CopyBlocks & { last_change: number }) | null };
+export type CopyOfRemote = OfRemote & { copy: Pick<RemoteCopy, 'last_change' | 'whole' | 'rowsWith'> | null };
 
 /**
  * The copies of the feeds of all remotes. Their changes are counted together; a tag names all of them and how fresh each
@@ -52,12 +60,14 @@ export class FleetFeeds {
   readonly #kept = new WeakMap<RemoteFeed, { at: number; change: number; last_ok_at: number }>();
   #last_change = 0;
   #telling = false;
+  #silent: SilentRemote[] = [];
   readonly #stopLooking: () => void;
 
   constructor(options: FleetFeedsOptions) {
     this.#in = options;
     this.#stopLooking = options.clock.every(LOOK_MS, () => {
       for (const feed of this.#feeds.values()) feed.look();
+      this.#tellSilent();
       const before = options.clock.now() - WRITE_EVERY_MS;
       const due = this.#unkept().filter(({ kept_at }) => kept_at <= before);
       this.#keep(due.sort((a, b) => a.kept_at - b.kept_at).slice(0, WRITES_AT_ONCE));
@@ -80,8 +90,23 @@ export class FleetFeeds {
     this.#feeds = feeds;
     this.#changed();
     this.#in.kept.keepOnly([...feeds.keys()]);
-    // One after the other, so that other work of this thread has its turn.
-    for (const [name, feed] of begun) this.#in.clock.after(0, () => feed.begin(this.#in.kept.read(name)));
+    for (let lane = 0; lane < BEGUN_AT_ONCE; lane += 1) this.#in.clock.after(0, () => this.#begin(begun));
+  }
+
+  /** Begins the first of these, and the others after it. */
+  #begin(feeds: [string, RemoteFeed][]): void {
+    const next = feeds.shift();
+    if (next === undefined) return;
+    const [name, feed] = next;
+    let passed_on = false;
+    const passOn = () => {
+      if (passed_on) return;
+      passed_on = true;
+      cancel();
+      this.#begin(feeds);
+    };
+    const cancel = this.#in.clock.after(BEGUN_MS, passOn);
+    void feed.begin(this.#in.kept.read(name)).then(passOn);
   }
 
   /** Null without a remote. */
@@ -105,11 +130,12 @@ export class FleetFeeds {
 
   /** The copy of each remote. */
   copies(): CopyOfRemote[] {
-    return [...this.#feeds].map(([name, feed]) => {
-      const { copy } = feed;
-      const blocks = copy === null ? null : { ...copy.blocks(), last_change: copy.last_change };
-      return { name, ...feed.origin(), copy: blocks };
-    });
+    return [...this.#feeds].map(([name, feed]) => ({ name, ...feed.origin(), copy: feed.copy }));
+  }
+
+  /** The build of a remote as it told it last; null where it has not. */
+  buildOf(name: string): string | null {
+    return this.#feeds.get(name)?.origin().build ?? null;
   }
 
   /** The stores and projects of each remote that has told them. */
@@ -134,6 +160,11 @@ export class FleetFeeds {
         `would try ${name} over new connections, then with its tunnel started anew, then at the address of its entry`,
       );
     return { name, reset: true };
+  }
+
+  /** Asks a remote whose breaker is tripped, if it was not asked just now. */
+  askAgain(name: string): void {
+    this.#feeds.get(name)?.askAgain();
   }
 
   stop(): void {
@@ -186,6 +217,20 @@ export class FleetFeeds {
     this.#in.clock.after(TELL_EVERY_MS, () => {
       this.#telling = false;
       this.#in.tell(this.tag);
+      this.#tellSilent();
     });
   }
+
+  #tellSilent(): void {
+    const silent = this.standings().flatMap(silentIn);
+    if (isDeepStrictEqual(silent, this.#silent)) return;
+    this.#silent = silent;
+    this.#in.tellSilent(silent);
+  }
+}
+
+/** A host that answers something is asked for what it is asked for, and tells by itself what is wrong. */
+function silentIn({ name, breaker, error, last_ok_at }: RemoteState): SilentRemote[] {
+  const isSilent = error?.code === 'remote_unreachable' || error?.code === 'misdirected';
+  return breaker === 'tripped' && isSilent ? [{ name, reason: error.message, last_ok_at }] : [];
 }

@@ -39,7 +39,7 @@ export class KeptFeeds {
   }
 
   /** `bytes` are of a whole answer. */
-  write(host: string, bytes: Buffer, last_ok_at: number): void {
+  write(host: string, bytes: Uint8Array, last_ok_at: number): void {
     this.#files.write(FEED, copyOf(host, bytes, last_ok_at), bytes);
   }
 
@@ -54,7 +54,7 @@ export class KeptFeeds {
   }
 }
 
-function copyOf(host: string, bytes: Buffer, last_ok_at: number): Copy {
+function copyOf(host: string, bytes: Uint8Array, last_ok_at: number): Copy {
   const named = { host, path: PATH, window: null, etag: null, digest: digestOf(bytes) };
   return { ...named, size: bytes.length, last_ok_at };
 }

@@ -1,9 +1,9 @@
-import { connect } from 'node:net';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { connectionBy, type ServerAddress } from '../platform/http-client.ts';
+import type { ServerAddress } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
+import { openWebSocket } from '../platform/web-socket-client.ts';
 import type { Place } from './read-remote.ts';
 
 /** Of one message; a daemon tells of more than half a MiB of changes by their tag alone. */
@@ -54,7 +54,9 @@ export function openLiveStream(
   const flow = flowMeter(clock);
   const open = (server: ServerAddress) => {
     if (is_over) return;
-    const opened = webSocketTo(server, timeout_ms);
+    const opened = openWebSocket({
+      ...{ to: server, path: '/api/v1/live', timeout_ms, most_bytes: MOST_MESSAGE_BYTES },
+    });
     socket = opened;
     opened.on('error', ({ message }) => fail(message));
     opened.on('close', (code) => fail(`it closed the connection with code ${code}`));
@@ -104,25 +106,4 @@ function flowMeter(clock: Clock): (bytes: number) => boolean {
     bytes += length;
     return messages <= MOST_MESSAGES_A_SECOND && bytes <= MOST_BYTES_A_SECOND;
   };
-}
-
-function webSocketTo(server: ServerAddress, timeout_ms: number): WebSocket {
-  const options = {
-    perMessageDeflate: false,
-    maxPayload: MOST_MESSAGE_BYTES,
-    handshakeTimeout: timeout_ms,
-  } as const;
-  if ('url' in server) {
-    const base = server.url.replace(/^http/, 'ws').replace(/\/$/, '');
-    const { connect: dial } = server;
-    const by = dial === undefined ? {} : { createConnection: connectionBy(dial) };
-    return new WebSocket(`${base}/api/v1/live`, { ...options, ...by });
-  }
-  return new WebSocket('ws://localhost/api/v1/live', {
-    ...options,
-    headers: { Host: 'localhost' },
-    // In an address, the library would end the path at its first colon.
-    createConnection: () =>
-      'socketPath' in server ? connect(server.socketPath) : connect(server.port, server.host),
-  });
 }

@@ -1,14 +1,11 @@
-import { COPY_END } from '../contract/threads/fleet.ts';
-import type { FeedAnswer, ToldRow } from './feed-answer.ts';
-import { encodeBlocks, type KeptRow, keptRow, type RowBlock, RowBlocks } from './row-blocks.ts';
+import { inOwnMemory } from './bytes-in-place.ts';
+import { CopyRows } from './copy-rows.ts';
+import type { FeedAnswer } from './feed-answer.ts';
 
 /** Removed rows that are remembered; who has not heard of a forgotten one gets all rows. */
 const MOST_REMOVED = 1_000;
 
 type Head = Pick<FeedAnswer, 'host' | 'state' | 'generated_at' | 'tag'>;
-
-/** What is before the rows of a whole copy, and the rows in blocks. */
-export type CopyBlocks = { head: string; blocks: readonly RowBlock[] };
 
 /**
  * The last good copy of the feed of one host: its encoded rows, each with the number of its last change. The numbers are
@@ -16,22 +13,19 @@ export type CopyBlocks = { head: string; blocks: readonly RowBlock[] };
  */
 export class RemoteCopy {
   #head: Head;
-  readonly #rows = new Map<string, KeptRow>();
+  readonly #rows = new CopyRows();
   /** Rows that are gone, by the change that removed them; the longest gone first. */
   readonly #removed = new Map<string, number>();
   /** Removals up to this change are forgotten. */
   #forgotten: number;
   #last_change: number;
-  /** The rows as they are listed. */
-  readonly #blocks: RowBlocks;
 
   /** `answer` is a whole one. */
   constructor(answer: FeedAnswer, change: number) {
     this.#head = headOf(answer);
     this.#forgotten = change;
     this.#last_change = change;
-    for (const row of answer.rows) this.#rows.set(row.path, keptRow(row, change));
-    this.#blocks = new RowBlocks([...this.#rows.values()], change);
+    this.#rows.take(answer.rows, [], change);
   }
 
   /** The tag of that host; null where it gave none. */
@@ -61,44 +55,28 @@ export class RemoteCopy {
     return false;
   }
 
-  /** The bytes of `GET /fibers?since=` of that host, for who has no rows of it. */
-  whole(): Buffer {
-    const { head, blocks } = this.blocks();
-    // The first row has no comma before it.
-    return Buffer.concat([Buffer.from(head), encodeBlocks(blocks).subarray(1), Buffer.from(COPY_END)]);
+  /** The rows that have this text, as JSON. */
+  rowsWith(text: string): string[] {
+    return this.#rows.with(text);
   }
 
-  /** What the bytes of `whole` are made of. */
-  blocks(): CopyBlocks {
+  /** The bytes of `GET /fibers?since=` of that host, for who has no rows of it, in memory of their own. */
+  whole(): Uint8Array<ArrayBuffer> {
     const { host, state, generated_at, tag } = this.#head;
     const head = JSON.stringify({ tag, whole: true, host, state, generated_at });
-    return { head: `${head.slice(0, -1)},"fibers":[`, blocks: this.#blocks.all };
+    return inOwnMemory([Buffer.from(`${head.slice(0, -1)},"fibers":[`), this.#rows.bytes.subarray(1), END]);
   }
 
   /** The same for who has its rows as they were after a change. */
-  since(change: number): Buffer {
+  since(change: number): Uint8Array {
     const { host, state, generated_at, tag } = this.#head;
     if (change < this.#forgotten || tag === null) return this.whole();
-    const rows: string[] = [];
-    const removed: string[] = [];
-    if (change < this.#last_change) {
-      for (const block of this.#blocks.all)
-        if (block.change > change) for (const row of block.rows) if (row.change > change) rows.push(row.json);
-      for (const [path, gone_at] of this.#removed) if (gone_at > change) removed.push(path);
-    }
+    const isSame = change >= this.#last_change;
+    const [first, ...rows] = isSame ? [] : this.#rows.changedAfter(change);
+    const removed = [...this.#removed].flatMap(([path, gone_at]) => (gone_at > change ? [path] : []));
     const head = JSON.stringify({ host, state, generated_at, tag, removed });
-    return Buffer.from(`${head.slice(0, -1)},"rows":[${rows.join(',')}]}`);
-  }
-
-  #takeRows(answer: FeedAnswer, change: number): boolean {
-    let moved = false;
-    for (const row of answer.rows) moved = this.#put(row, change) || moved;
-    if (answer.removed === null) {
-      const told = new Set(answer.rows.map(({ path }) => path));
-      for (const path of [...this.#rows.keys()])
-        if (!told.has(path)) moved = this.#drop(path, change) || moved;
-    } else for (const path of answer.removed) moved = this.#drop(path, change) || moved;
-    return moved;
+    const begin = Buffer.from(`${head.slice(0, -1)},"rows":[`);
+    return Buffer.concat([begin, ...(first === undefined ? [] : [first.subarray(1), ...rows]), END]);
   }
 
   #takeHead(answer: FeedAnswer): boolean {
@@ -107,23 +85,16 @@ export class RemoteCopy {
     return JSON.stringify(this.#head) !== before;
   }
 
-  #put(row: ToldRow, change: number): boolean {
-    const known = this.#rows.get(row.path);
-    if (known?.json === row.json) return false;
-    this.#removed.delete(row.path);
-    const kept = keptRow(row, change);
-    this.#rows.set(row.path, kept);
-    this.#blocks.put(kept, known);
-    return true;
+  #takeRows({ rows, removed }: FeedAnswer, change: number): boolean {
+    const { moved, dropped } = this.#rows.take(rows, removed ?? this.#allBut(rows), change);
+    for (const { path } of rows) this.#removed.delete(path);
+    for (const path of dropped) this.#removed.set(path, change);
+    return moved;
   }
 
-  #drop(path: string, change: number): boolean {
-    const known = this.#rows.get(path);
-    if (known === undefined) return false;
-    this.#rows.delete(path);
-    this.#removed.set(path, change);
-    this.#blocks.drop(known, change);
-    return true;
+  #allBut(rows: FeedAnswer['rows']): string[] {
+    const told = new Set(rows.map(({ path }) => path));
+    return [...this.#rows.paths()].filter((path) => !told.has(path));
   }
 
   #forgetRemoved(): void {
@@ -134,6 +105,8 @@ export class RemoteCopy {
     }
   }
 }
+
+const END = Buffer.from(']}');
 
 function headOf({ host, state, generated_at, tag }: FeedAnswer): Head {
   return { host, state, generated_at, tag };

@@ -27,6 +27,8 @@ import {
 
 /** Bytes that an answer may bring for each millisecond until the next question. */
 const BYTES_PER_MS = 2 * 1024;
+/** Between two questions to one host that does not answer, also where somebody wants to reach it. */
+const ASK_AGAIN_MS = 1_000;
 /** Between two questions to one host, also where something new is told all the time. */
 const LEAST_GAP_MS = 50;
 
@@ -89,6 +91,7 @@ export class RemoteFeed {
   #next_stream_at = 0;
   /** The last tag that the stream told. */
   #told: string | null = null;
+  #asked_at = 0;
   /** Until when the bytes that came keep it from being asked. */
   #not_before = 0;
   /** The lists of that host, and when they were asked for. */
@@ -111,8 +114,8 @@ export class RemoteFeed {
     return this.#stores;
   }
 
-  /** Begins with the copy that was kept, if any, and asks at once. */
-  begin(kept: KeptFeed | null): void {
+  /** Begins with the copy that was kept, if any, and asks at once; resolves when that question is over, and never rejects. */
+  async begin(kept: KeptFeed | null): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     if (kept !== null && this.#copy === null) {
       this.#copy = new RemoteCopy(kept.answer, this.#in.next());
@@ -121,7 +124,7 @@ export class RemoteFeed {
       this.#state = this.#judge();
       this.#in.changed();
     }
-    void this.#ask();
+    await this.#ask();
   }
 
   /** Its entry has changed. */
@@ -168,6 +171,12 @@ export class RemoteFeed {
     return true;
   }
 
+  /** Asks it at once where its breaker is tripped, unless it was asked just now. */
+  askAgain(): void {
+    const isDue = this.#in.clock.now() - this.#asked_at >= ASK_AGAIN_MS;
+    if (this.#recovery.phase === 'tripped' && isDue && !this.#asking) void this.#ask();
+  }
+
   stop(): void {
     this.#stopped.abort();
     this.#callOff();
@@ -189,6 +198,7 @@ export class RemoteFeed {
     this.#callOff();
     this.#asking = true;
     this.#again = false;
+    this.#asked_at = this.#in.clock.now();
     const meter = { bytes: 0 };
     try {
       await this.#question(meter);
@@ -247,8 +257,9 @@ export class RemoteFeed {
     this.#told = null;
   }
 
-  /** Whether that host is still there is asked at once. */
+  /** Whether that host is still there is asked at once, and who it is: it may be back with another build. */
   #streamEnded(): void {
+    this.#known = false;
     const now = this.#in.clock.now();
     const opened_at = this.#stream?.opened_at ?? null;
     const was_steady = opened_at !== null && now - opened_at >= STEADY_MS;

@@ -57,6 +57,7 @@ type Shelf = { feed: string; entries: Map<string, Entry> };
 export class RemoteReads {
   readonly #ask: (to: Place, path: string, etag: string | null) => Promise<ReadAnswer>;
   readonly #remotes: () => readonly Remote[];
+  readonly #buildOf: (name: string) => string | null;
   readonly #files: CopyFiles;
   readonly #times: ReadTimes;
   readonly #clock: Clock;
@@ -74,12 +75,15 @@ export class RemoteReads {
     ask(to: Place, path: string, etag: string | null): Promise<ReadAnswer>;
     /** The configured remotes as of now, without this host. */
     remotes(): readonly Remote[];
+    /** The build of a remote as it told it last; null where it has not. */
+    buildOf(name: string): string | null;
     files: CopyFiles;
     times: ReadTimes;
     clock: Clock;
   }) {
     this.#ask = options.ask;
     this.#remotes = options.remotes;
+    this.#buildOf = options.buildOf;
     this.#files = options.files;
     this.#times = options.times;
     this.#clock = options.clock;
@@ -95,7 +99,11 @@ export class RemoteReads {
     const found = await Promise.all(this.#remotes().map((remote) => this.#find(remote, question)));
     let left = MOST_SENT_BYTES;
     return found.map(({ shelf, name, copy, error }) => {
-      if (copy === null) return without(name, error);
+      const build = this.#buildOf(name);
+      const without = (error: Origin['error']): ReadOfRemote => ({
+        ...{ name, state: 'no_answer', last_ok_at: null, error, build, digest: null, bytes: null },
+      });
+      if (copy === null) return without(error);
       const isStale = this.#clock.now() - copy.last_ok_at > this.#times.stale_ms;
       const { last_ok_at, digest, size } = copy;
       const head = {
@@ -103,18 +111,18 @@ export class RemoteReads {
         state: isStale ? 'stale' : 'fresh',
         last_ok_at,
         error,
-        build: null,
+        build,
         digest,
       } as const;
       if (known.has(digest)) return { ...head, bytes: null };
       if (size > left)
-        return without(name, {
+        return without({
           code: 'memory_full',
           message: `The reads of all hosts together have more than ${MOST_SENT_BYTES} bytes; ask ${name} itself.`,
         });
       const bytes = this.#bytesOf(shelf, copy);
       left -= bytes?.length ?? 0;
-      return bytes === null ? without(name, error ?? this.#lost(shelf, copy)) : { ...head, bytes };
+      return bytes === null ? without(error ?? this.#lost(shelf, copy)) : { ...head, bytes };
     });
   }
 
@@ -302,10 +310,6 @@ export class RemoteReads {
 }
 
 type Found = { shelf: Shelf; name: string; copy: Copy | null; error: Origin['error'] };
-
-function without(name: string, error: Origin['error']): ReadOfRemote {
-  return { name, state: 'no_answer', last_ok_at: null, error, build: null, digest: null, bytes: null };
-}
 
 /** The entry of a question, now the last one; of too many, those without a copy are forgotten. */
 function entryOf({ entries }: Shelf, question: Question): Entry {

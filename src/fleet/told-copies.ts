@@ -1,24 +1,33 @@
-import type { FeedBlocks } from '../contract/threads/fleet.ts';
+import type { FeedCopy } from '../contract/threads/fleet.ts';
 import type { CopyOfRemote } from './fleet-feeds.ts';
-import { encodeBlocks, lengthOf, type RowBlock } from './row-blocks.ts';
+
+/** After so many bytes of copies, other work of the thread has its turn. */
+const BYTES_OF_TURN = 1024 * 1024;
 
 /**
- * Copies for a reader that has their blocks as of a change, or none for null: how each is made of blocks, and the bytes of
- * those that the reader lacks, one after the other.
+ * Copies for a reader that has them as of a change, or none of them for null: each as it is when its turn comes, and the
+ * bytes of those that the reader lacks.
  */
-export function toldCopies(
+export async function toldCopies(
   copies: readonly CopyOfRemote[],
   had: number | null,
-): { reads: FeedBlocks[]; bytes: Buffer } {
-  const lacking: RowBlock[] = [];
-  const reads = copies.map(({ copy, ...read }): FeedBlocks => {
-    if (copy === null) return { ...read, copy };
-    if (had !== null && copy.last_change <= had) return { ...read, copy: 'same' };
-    const isLacking = ({ change }: RowBlock) => had === null || change > had;
-    const { head, blocks } = copy;
-    lacking.push(...blocks.filter(isLacking));
-    const lengths = blocks.map((block) => (isLacking(block) ? lengthOf(block) : 0));
-    return { ...read, copy: { head, ids: blocks.map(({ id }) => id), lengths } };
-  });
-  return { reads, bytes: encodeBlocks(lacking) };
+  nextTurn: () => Promise<unknown>,
+): Promise<{ reads: FeedCopy[]; parts: Uint8Array<ArrayBuffer>[] }> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  const reads: FeedCopy[] = [];
+  let bytes = 0;
+  for (const { copy, ...read } of copies) {
+    if (copy === null) reads.push({ ...read, copy: 'none' });
+    else if (had !== null && copy.last_change <= had) reads.push({ ...read, copy: 'same' });
+    else {
+      const part = copy.whole();
+      parts.push(part);
+      reads.push({ ...read, copy: 'told' });
+      bytes += part.length;
+      if (bytes < BYTES_OF_TURN) continue;
+      bytes = 0;
+      await nextTurn();
+    }
+  }
+  return { reads, parts };
 }

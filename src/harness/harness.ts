@@ -1,4 +1,5 @@
 import type { Agent } from '../contract/agent.ts';
+import type { ContextUse } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { SignIn } from '../contract/http/doctor.ts';
 import type {
@@ -105,6 +106,8 @@ export type TranscriptRecords = {
   turnEnd(newest: Iterable<JsonRecord>): TurnEnd | null;
   /** What the end of a transcript says about usage limits. `zone`: the time zone of times without one. */
   usageSign(newest: Iterable<JsonRecord>, zone: string): UsageSign;
+  /** How full the context is after the last answer; null until there is one, also after the context was compacted. */
+  contextUse(newest: Iterable<JsonRecord>): ContextUse | null;
   /** Adds the token counts of one record. */
   addUsage(usage: TokenUsage, record: JsonRecord): void;
   /** Every line that `addUsage` counts contains one of these; other lines are not parsed. */

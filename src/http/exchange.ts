@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { BudgetShare, type MemoryBudget } from './memory-budget.ts';
 import type { OpenStreams } from './open-streams.ts';
-import type { Pieces, WholeBody } from './pieces.ts';
+import { Pieces, type WholeBody } from './pieces.ts';
 import {
   isRead,
   type OpenBody,
@@ -145,7 +145,12 @@ export abstract class Exchange {
   /** Counts a body that is in memory among those that their clients have not taken, until the answer is settled. */
   protected holdUnsent(body: WholeBody): void {
     if (this.settled) return;
-    this.#forgetUnsent = this.#unsent.answers.add(body, () => this.#cut());
+    const forget = this.#unsent.answers.add(body, () => this.#cut());
+    const endUse = body instanceof Pieces ? body.use() : null;
+    this.#forgetUnsent = () => {
+      forget();
+      endUse?.();
+    };
   }
 
   /** Whether its server may come to call `refuse`. */
@@ -240,10 +245,9 @@ export abstract class Exchange {
 
   async #pumpLong(body: Pieces): Promise<void> {
     for (let at = 0; at < body.length && !this.settled; ) {
-      const sent = this.send(
-        body.at(at, SLICE, () => this.joinRoom()),
-        body.length,
-      );
+      const slice = body.at(at, SLICE, () => this.joinRoom());
+      if (slice.length === 0) throw new Error('there are fewer bytes than were promised');
+      const sent = this.send(slice, body.length);
       at += sent.taken;
       if (sent.all) this.settle();
       else await this.#roomAfter(sent);

@@ -57,7 +57,8 @@ export type ForeignRequest = {
   head: RequestHead;
   /** The hosts that passed it on before this one. */
   hops: readonly string[];
-  to: { host: string; address: RemoteAddress };
+  /** `silent` aborts once that host is known to answer nobody any more. */
+  to: { host: string; address: RemoteAddress; silent?: AbortSignal | undefined };
   body: Uint8Array | Upload | null;
   /** Milliseconds until the answer must have begun. */
   deadline_ms: number;
@@ -138,7 +139,8 @@ export class Forwarder {
     try {
       return await this.#answerTo(first, request, until);
     } catch (error) {
-      if (!reads || !first.reusedSocket || request.signal.aborted || this.#clock.now() >= until) throw error;
+      const isOver = request.signal.aborted || request.to.silent?.aborted || this.#clock.now() >= until;
+      if (!reads || !first.reusedSocket || isOver) throw error;
       const second = await this.#begin(request, null);
       return this.#answerTo(second, request, until);
     }
@@ -182,6 +184,11 @@ export class Forwarder {
         call.destroy();
       });
       const leave = () => call.destroy();
+      const giveUp = () => {
+        const why = 'it answers nobody, while this was waited for';
+        reject(unreachable(request, why, sent ? 'maybe' : 'nothing'));
+        call.destroy();
+      };
       call.once('socket', (socket) => {
         const connected = () => {
           sent = true;
@@ -192,6 +199,7 @@ export class Forwarder {
       });
       call.once('response', (response) => {
         late();
+        to.silent?.removeEventListener('abort', giveUp);
         response.on('error', () => undefined);
         resolve(response);
       });
@@ -200,10 +208,13 @@ export class Forwarder {
         late();
         unconnected();
         signal.removeEventListener('abort', leave);
+        to.silent?.removeEventListener('abort', giveUp);
         reject(unreachable(request, `the connection to ${to.host} was closed`, sent ? 'maybe' : 'nothing'));
       });
       signal.addEventListener('abort', leave, { once: true });
+      to.silent?.addEventListener('abort', giveUp, { once: true });
       if (signal.aborted) leave();
+      else if (to.silent?.aborted) giveUp();
       else if (body instanceof Upload) body.sendTo(call);
       else call.end(body ?? undefined);
     });

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import type { RequestView } from './row.ts';
-import type { Socket, SocketHandler, SocketRow, Wire, WireListener } from './socket.ts';
+import type { Socket, SocketHandler, SocketRow, SocketRules, Wire, WireListener } from './socket.ts';
 
 /** Pings without any answer after which a client is taken for dead. */
 const MOST_UNANSWERED = 3;
@@ -19,7 +19,7 @@ type OpenSocketsOptions = {
 /** Every open WebSocket of a server: counts them by row, pings them, and closes them when the server stops. */
 export class OpenSockets {
   readonly #options: OpenSocketsOptions;
-  readonly #open = new Map<SocketRow, Set<OpenSocket>>();
+  readonly #open = new Map<SocketRules, Set<OpenSocket>>();
   #cancel: (() => void) | null = null;
   #whenEmpty: (() => void) | null = null;
 
@@ -27,16 +27,16 @@ export class OpenSockets {
     this.#options = options;
   }
 
-  /** True while one more socket of this row may be opened. */
-  hasRoom(row: SocketRow): boolean {
-    return (this.#open.get(row)?.size ?? 0) < row.most;
+  /** True while one more socket of these rules may be opened. */
+  hasRoom(rules: SocketRules): boolean {
+    return (this.#open.get(rules)?.size ?? 0) < rules.most;
   }
 
-  /** Takes over a connection that was upgraded for this row. */
-  opened(row: SocketRow, request: RequestView, wire: Wire): WireListener {
+  /** Takes over a connection that was upgraded for this row; those of the same `rules` are counted together. */
+  opened(row: SocketRow, request: RequestView, wire: Wire, rules: SocketRules = row): WireListener {
     const { clock, logger, ping_ms } = this.#options;
-    const sockets = this.#open.get(row) ?? new Set();
-    this.#open.set(row, sockets);
+    const sockets = this.#open.get(rules) ?? new Set();
+    this.#open.set(rules, sockets);
     const socket = new OpenSocket({
       row,
       wire,
@@ -44,7 +44,7 @@ export class OpenSockets {
       fault: (err) => logger.error({ err, request_id: request.id }, 'a WebSocket failed'),
       forget: () => {
         sockets.delete(socket);
-        if (sockets.size === 0) this.#forget(row);
+        if (sockets.size === 0) this.#forget(rules);
       },
     });
     sockets.add(socket);
@@ -69,8 +69,8 @@ export class OpenSockets {
     return [...this.#open.values()].flatMap((sockets) => [...sockets]);
   }
 
-  #forget(row: SocketRow): void {
-    this.#open.delete(row);
+  #forget(rules: SocketRules): void {
+    this.#open.delete(rules);
     if (this.#open.size > 0) return;
     this.#cancel?.();
     this.#cancel = null;

@@ -14,8 +14,11 @@ export class Pieces {
   readonly length: number;
   /** Where each piece begins. */
   readonly #starts: readonly number[];
+  /** The bodies that it holds the pieces of. */
+  readonly #within: readonly Pieces[];
+  #users = 0;
 
-  constructor(pieces: readonly Uint8Array[]) {
+  constructor(pieces: readonly Uint8Array[], within: readonly Pieces[] = []) {
     const starts: number[] = [];
     let length = 0;
     for (const piece of pieces) {
@@ -25,6 +28,25 @@ export class Pieces {
     this.all = pieces;
     this.length = length;
     this.#starts = starts;
+    this.#within = within;
+  }
+
+  /** Whether its memory is still to be sent, by itself or in another body. */
+  get used(): boolean {
+    return this.#users > 0;
+  }
+
+  /** Keeps its memory in use until the function that is returned is called. */
+  use(): () => void {
+    this.#users += 1;
+    const ends = this.#within.map((pieces) => pieces.use());
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      this.#users -= 1;
+      for (const end of ends) end();
+    };
   }
 
   /**

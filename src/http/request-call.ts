@@ -16,7 +16,7 @@ export type Call = {
   /** The other host that it is for, where its row answers for that one; else null. */
   remote: string | null;
   /** The other host that it is passed on to; null where it is answered here. */
-  forward: { host: string; address: RemoteAddress } | null;
+  forward: { host: string; address: RemoteAddress; silent?: AbortSignal | undefined } | null;
   /** True once a turn has passed since everything of the request had come. */
   waited: boolean;
   /** True once its handler has been called. */

@@ -22,6 +22,8 @@ import type { Reply, RequestView, Row } from './row.ts';
 import { parseInput } from './schema-issues.ts';
 import { SharedReads } from './shared-reads.ts';
 import { SlowBodies } from './slow-bodies.ts';
+import type { Socket, SocketHandler, SocketRules } from './socket.ts';
+import { relayRow, relaySocket } from './socket-relay.ts';
 import type { RequestTaker } from './transport.ts';
 import { UnsentAnswers } from './unsent-answers.ts';
 import { Upload } from './upload.ts';
@@ -333,6 +335,7 @@ export class RequestHandling implements RequestTaker {
 
   /** Comes before the schemas: what is meant for another host is not for this one to judge. */
   #route(call: Call, row: Row, input: unknown): void {
+    if (row.begins_here?.(input) === true) return;
     const origin = namedHost(row.routing, input);
     const named = origin ?? addressedHost(row, input);
     if (named === undefined) return;
@@ -342,9 +345,9 @@ export class RequestHandling implements RequestTaker {
       if (origin === undefined && destination.code === 'unknown_host') return;
       throw refusal(destination.code, destination.message, destination.details);
     }
-    const { host, address } = destination;
+    const { host, address, silent } = destination;
     if (row.remote !== undefined) call.remote = host;
-    else if (address !== null) call.forward = { host, address };
+    else if (address !== null) call.forward = { host, address, silent };
     else
       throw refusal('unknown_host', `No address of "${host}" is known here; see: svc remotes list`, {
         origin: host,
@@ -369,20 +372,30 @@ export class RequestHandling implements RequestTaker {
       return;
     }
     const query = row.query === undefined ? undefined : this.#readQuery(call, row, row.query);
-    if (call.forward !== null) {
-      const { host } = call.forward;
-      const sentence = `A WebSocket is not passed on to another host; connect to the daemon of ${host}.`;
-      this.#answers.fail(call, refusal('not_forwarded', sentence, { origin: host }), true);
-      return;
-    }
-    if (this.#answers.closing || !this.#sockets.hasRoom(socket)) {
-      const sentence = `At most ${socket.most} clients may have ${row.path} open at one time; close one.`;
+    const { forward } = call;
+    const rules = forward === null ? socket : relayRow(socket);
+    if (this.#answers.closing || !this.#sockets.hasRoom(rules)) {
+      const sentence = `At most ${rules.most} clients may have ${row.path} open at one time; close one.`;
       this.#answers.fail(call, refusal('too_many_connections', sentence), true);
       return;
     }
     const view = new View(call, params, query, undefined);
-    runForRequest(exchange.id, () => exchange.upgrade((wire) => this.#sockets.opened(socket, view, wire)));
+    const opens = forward === null ? socket : { ...rules, open: this.#relay(call, rules, forward) };
+    runForRequest(exchange.id, () =>
+      exchange.upgrade((wire) => this.#sockets.opened(opens, view, wire, rules)),
+    );
     this.#answers.tell(call, 101, null);
+  }
+
+  /** Serves a client with what the daemon of another host tells. */
+  #relay(
+    { exchange, head, hops }: Call,
+    rules: SocketRules,
+    to: NonNullable<Call['forward']>,
+  ): (client: Socket) => SocketHandler {
+    const { host, clock } = this.#options;
+    const foreign = { from: { host, id: exchange.id }, head, hops, to };
+    return (client) => relaySocket(foreign, rules, client, clock);
   }
 
   /**

@@ -18,8 +18,8 @@ export type Routing =
 /** Where a request is answered. */
 export type Destination =
   | { kind: 'local' }
-  /** Where its daemon answers; null for a host that nobody configured. */
-  | { kind: 'remote'; host: string; address: RemoteAddress | null }
+  /** Where its daemon answers; null for a host that nobody configured. `silent` aborts once it answers nobody any more. */
+  | { kind: 'remote'; host: string; address: RemoteAddress | null; silent?: AbortSignal }
   | { kind: 'refused'; code: string; message: string; details: Record<string, unknown> };
 
 /** Decides where a request is answered; `named` is the host that it names, `hops` those that passed it on. */

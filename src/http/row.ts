@@ -88,6 +88,10 @@ export type Row = {
    * undefined where it means none. A name that matches no host is left to the handler.
    */
   addressed?: { field: string; hostIn(value: string): string | undefined };
+  /**
+   * True for an input that this daemon begins to carry out whichever host it names; its handler passes the rest of it on.
+   */
+  begins_here?(input: unknown): boolean;
   /** `ready`: answered with 503 `booting` until every component has started (RDY-1); `always`: exempt (RDY-3). */
   state: 'ready' | 'always';
   query?: z.ZodType;

@@ -24,8 +24,8 @@ export type SocketHandler<T = unknown> = {
   closed?(): void;
 };
 
-/** What a row says of the WebSockets that it upgrades to. */
-export type SocketRow = {
+/** What a row says of the WebSockets that it upgrades to, but for who serves them. */
+export type SocketRules = {
   /** Shape of each message to the client, which is JSON text; or binary messages. */
   sends: z.ZodType | 'bytes';
   /**
@@ -37,6 +37,9 @@ export type SocketRow = {
   unsent_bytes: number;
   /** Sockets of this row that may be open at one time; one more is answered 503 `too_many_connections`. */
   most: number;
+};
+
+export type SocketRow = SocketRules & {
   /** Called once for each upgrade, before any message is heard. What it throws closes the socket with 1011. */
   open(socket: Socket, request: RequestView): SocketHandler;
 };

@@ -6,9 +6,13 @@ const MOST_LINE = 2_000;
 /** What `git show` prints before the files. Its fields and the names of files end in NUL, which neither can contain. */
 export const PATCH_FORMAT = '--format=%an%x00%ae%x00%ct%x00%B';
 /** Names and counts of all files come before the text of any, so that a capped output still names them. */
+export const FILES_OPTIONS = [
+  ...['-z', '--raw', '--numstat', '--find-renames', '--submodule=short', '--no-relative'],
+] as const;
+export const LINES_OPTIONS = ['--patch', '--unified=3'] as const;
 export const PATCH_OPTIONS = [
-  ...['-z', '--raw', '--numstat', '--patch', '--find-renames', '--unified=3'],
-  ...['--encoding=UTF-8', '--submodule=short', '--diff-merges=first-parent', '--no-relative'],
+  ...[...FILES_OPTIONS, ...LINES_OPTIONS],
+  ...['--encoding=UTF-8', '--diff-merges=first-parent'],
 ] as const;
 
 const CHANGES: Readonly<Record<string, PatchFile['change']>> = {
@@ -23,8 +27,8 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
 const FILE = 'diff --git ';
 
 type Listed = Pick<PatchFile, 'path' | 'old_path' | 'change'> & {
-  /** A file that became a link or back is printed as two: one deleted, one added. */
-  sections: 1 | 2;
+  /** A file that became a link or back is printed as two: one deleted, one added. One in conflict has no text. */
+  sections: 0 | 1 | 2;
 };
 type Section = { hunks: PatchHunk[]; complete: boolean };
 
@@ -39,6 +43,19 @@ export function parsePatch(printed: string, capped: boolean): Patch | null {
   const head = { message: message.trimEnd(), author: { name, email }, committed_at: Number(seconds) * 1_000 };
   if (!/^\d+$/.test(seconds)) return null;
   fields.skip('\n');
+  return { ...head, ...filesOf(fields, capped) };
+}
+
+/** Reads what `git diff` printed with `FILES_OPTIONS`, with or without `LINES_OPTIONS`, or the beginning of it. */
+export function parseFiles(
+  printed: string,
+  { capped, patch }: { capped: boolean; patch: boolean },
+): Pick<Patch, 'files' | 'truncated'> {
+  const { files, truncated } = filesOf(new Fields(printed), capped);
+  return { files, truncated: patch ? truncated : capped };
+}
+
+function filesOf(fields: Fields, capped: boolean): Pick<Patch, 'files' | 'truncated'> {
   const listed = listedFiles(fields);
   const counts = countsOf(fields);
   fields.skip('\0');
@@ -52,7 +69,7 @@ export function parsePatch(printed: string, capped: boolean): Patch | null {
     return { ...file, additions, deletions, binary, hunks };
   });
   const truncated = capped || sections.length < next || sections.some(({ complete }) => !complete);
-  return { ...head, files, truncated };
+  return { files, truncated };
 }
 
 /** What an output holds one after another, each ended by NUL. */
@@ -99,7 +116,7 @@ function listedFiles(fields: Fields): Listed[] {
       path: second ?? first,
       old_path: moved ? first : null,
       change: CHANGES[change] ?? 'modified',
-      sections: change === 'T' ? 2 : 1,
+      sections: change === 'T' ? 2 : change === 'U' ? 0 : 1,
     });
   }
   return files;

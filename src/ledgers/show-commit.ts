@@ -1,20 +1,12 @@
 import { CodedError } from '../base/errors.ts';
 import type { Patch } from '../contract/http/commit-patch.ts';
-import { NEUTRAL_DIRECTORY, type ProcessRunner } from '../platform/process.ts';
+import type { ProcessRunner } from '../platform/process.ts';
 import { PATCH_FORMAT, PATCH_OPTIONS, parsePatch } from './commit-patch.ts';
+import { AS_TEXT, lastLine, quietGit } from './quiet-git.ts';
 
 /** Characters that are read of a commit; what comes after is left out. */
 const MOST_PATCH = 512 * 1024;
 const GIT_TIMEOUT_MS = 5_000;
-
-/** What the settings of a repository could make Git start, of all that showing a commit may touch. */
-const STARTS_NOTHING = [
-  ...['--no-pager', '--no-optional-locks', '--no-replace-objects'],
-  ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'log.showRoot=true'],
-];
-const SHOWS_TEXT = [
-  ...['--no-ext-diff', '--no-textconv', '--no-color', '--no-show-signature', '--no-notes', '--no-mailmap'],
-];
 
 export type WantedCommit = {
   /** Absolute path of a folder of the repository; its disk must be known to answer. */
@@ -32,20 +24,12 @@ export async function showCommit(
   runner: Pick<ProcessRunner, 'run'>,
   env: NodeJS.ProcessEnv,
 ): Promise<Patch> {
-  const result = await runner.run({
-    file: 'git',
-    // The folder is an argument, because a start in the folder of a silent disk would block this thread.
-    args: [
-      ...STARTS_NOTHING,
-      ...['-C', repo, 'show'],
-      ...[...SHOWS_TEXT, ...PATCH_OPTIONS, PATCH_FORMAT],
-      ...[`${sha}^{commit}`, '--'],
-    ],
-    cwd: NEUTRAL_DIRECTORY,
-    env: gitEnvironment(env),
-    timeout_ms: GIT_TIMEOUT_MS,
-    max_output_bytes: MOST_PATCH,
-  });
+  const args = [
+    ...['show', '--no-show-signature', '--no-notes', '--no-mailmap'],
+    ...[...AS_TEXT, ...PATCH_OPTIONS, PATCH_FORMAT, `${sha}^{commit}`, '--'],
+  ];
+  const limits = { timeout_ms: GIT_TIMEOUT_MS, max_output_bytes: MOST_PATCH };
+  const result = await runner.run({ ...quietGit(repo, args, env), ...limits });
   const short = sha.slice(0, 12);
   if (result.kind === 'exited' && result.code === 0) return read(result.stdout, false, short);
   if (result.kind === 'overflowed') return read(result.stdout, true, short);
@@ -71,15 +55,4 @@ function read(printed: string, capped: boolean, short: string): Patch {
   const patch = parsePatch(printed, capped);
   if (patch !== null) return patch;
   throw new CodedError('file_unavailable', `What Git printed of ${short} cannot be read; update git`);
-}
-
-/** The caller's, without what would turn Git to another repository, another program or another machine. */
-function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const own = Object.entries(env).filter(([name]) => !name.startsWith('GIT_'));
-  // A repository that has only a part of its objects would fetch the others.
-  return { ...Object.fromEntries(own), GIT_ALLOW_PROTOCOL: '', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) || 'it gave no reason';
 }

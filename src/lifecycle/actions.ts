@@ -123,8 +123,8 @@ function serviceFields(
   facts: VerbFacts,
   known: KnownAgents | null,
 ): ServiceFields {
-  const { project_dir, agent, effort, host, surface } = request;
-  const given = { project_dir, agent, effort, host, surface };
+  const { project_dir, agent, effort, host, surface, worktree } = request;
+  const given = { project_dir, agent, effort, host, surface, worktree };
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(named), thisHost: facts.this_host, newUid: facts.new_uid, known };
 }

@@ -1,4 +1,5 @@
 import { CodedError } from '../base/errors.ts';
+import { didYouMean } from '../base/nearest-words.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument, Surface } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
@@ -119,7 +120,9 @@ export function requireAgent(known: KnownAgents, name: string): Agent {
 }
 
 function unknownAgent(known: KnownAgents, name: string): CodedError {
-  return new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mendOf(known)}`, {
+  const question = didYouMean(name, Object.keys(known.names));
+  const end = question === '' ? '' : `.${question}`;
+  return new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mendOf(known)}${end}`, {
     details: { agent: name },
   });
 }

@@ -19,6 +19,7 @@ export function lifecycleArgv(request: LifecycleRequest): string[] {
   for (const [name, value] of Object.entries(fields)) {
     const option = `--${name.replaceAll('_', '-')}`;
     if (name === 'auto_accept' && value === false) options.push('--await-review');
+    if (name === 'worktree' && value === false) options.push('--drop-worktree');
     if (value === undefined || value === false) continue;
     if (name === positional) words.push(String(value));
     else if (value === true) options.push(option);

@@ -1,7 +1,14 @@
 import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
 import { requireSchedule, requireZone } from '../fibers/field-values.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
-import { armed, type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
+import {
+  armed,
+  noteWorktree,
+  type PlannedEdit,
+  requireProjectDir,
+  requireService,
+  stamp,
+} from './planned-edit.ts';
 
 /** The input of the verbs that make a fiber a service; absent fields keep the values of the document. */
 export type ServiceFields = {
@@ -14,6 +21,8 @@ export type ServiceFields = {
   agent?: string;
   effort?: string;
   surface?: Surface;
+  /** The next start makes a git worktree. */
+  worktree?: true;
   /** Null for a fiber of another host, which checks the agent at the launch. */
   known: KnownAgents | null;
   /** The ULID for a document without one, which could not be dispatched (DSP-9). */
@@ -106,5 +115,7 @@ function serviceEdit(document: FiberDocument, kind: FiberKind, fields: ServiceFi
   const isAsked = [agent, effort, surface].some((field) => field !== undefined);
   const chosen = isAsked ? chooseAgent(document, { agent, effort, surface }, fields.known) : null;
   if (surface !== undefined) set['svc.surface'] = surface;
-  return { set: { ...set, ...chosen?.set }, unset: chosen?.unset ?? [] };
+  const edit: PlannedEdit = { set: { ...set, ...chosen?.set }, unset: chosen?.unset ?? [] };
+  noteWorktree(edit, document, fields);
+  return edit;
 }

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
-import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
+import type { FiberDocument, FiberKind, Surface, WHEN_FREE_AGAIN, WHEN_IDLE } from '../contract/fiber.ts';
 import { requireSchedule, requireZone } from '../fibers/field-values.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
-import { type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
+import { noteWorktree, type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
 import type { VerbFacts } from './rearm.ts';
 import { noteAutoAccept, ROLE_KEYS } from './service-verbs.ts';
 
@@ -12,7 +13,15 @@ export type ShapeFields = {
   schedule?: string | undefined;
   tz?: string | undefined;
   auto_accept?: boolean | undefined;
+  /** In the order in which they take over; an empty list removes it. */
+  on_limit?: readonly string[] | undefined;
+  /** `wait` removes it. */
+  after_limit?: (typeof WHEN_FREE_AGAIN)[number] | undefined;
+  /** `wait` removes it. */
+  when_idle?: (typeof WHEN_IDLE)[number] | undefined;
   project_dir?: string | undefined;
+  /** `false` gives the git worktree up. */
+  worktree?: boolean | undefined;
   surface?: Surface | undefined;
   host?: string | undefined;
   agent?: string | undefined;
@@ -35,7 +44,7 @@ export function planReshape(
   if (Object.values(fields).every((value) => value === undefined))
     throw new CodedError(
       'invalid_request',
-      'name what to change: the kind, schedule, zone, acceptance, folder, surface, host, agent or effort',
+      'name what to change: the kind, schedule, zone, acceptance, folder, worktree, surface, host, agent, effort, the agents at a limit or what an idle worker is told',
     );
   const kind = fields.kind ?? document.svc?.kind ?? 'oneshot';
   const { agent, effort, surface } = fields;
@@ -49,6 +58,14 @@ export function planReshape(
   if (fields.project_dir !== undefined)
     edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
   else if (fields.kind !== undefined && kind !== 'pinned') requireProjectDir(document, undefined);
+  noteWorktree(edit, document, fields);
+  noteOnLimit(edit, document, fields.on_limit, known);
+  if (fields.after_limit === 'go_on') edit.set['svc.after_limit'] = 'go_on';
+  else if (fields.after_limit === 'wait' && document.svc?.after_limit !== undefined)
+    edit.unset.push('svc.after_limit');
+  if (fields.when_idle === 'nudge') edit.set['svc.when_idle'] = 'nudge';
+  else if (fields.when_idle === 'wait' && document.svc?.when_idle !== undefined)
+    edit.unset.push('svc.when_idle');
   if (kind === 'standing') {
     Object.assign(edit.set, standing(document, fields, facts, now));
     const { auto_accept } = fields;
@@ -62,6 +79,22 @@ export function planReshape(
   if (kind === 'pinned' && fields.kind !== undefined && document.status === 'active' && !facts.running)
     edit.set.status = 'open';
   return unlessSame(document, edit);
+}
+
+/** The agents that take over at a limit; throws `agent_unknown` for one that the host does not have. */
+function noteOnLimit(
+  edit: PlannedEdit,
+  document: FiberDocument,
+  on_limit: readonly string[] | undefined,
+  known: KnownAgents | null,
+): void {
+  if (on_limit === undefined) return;
+  if (on_limit.length === 0) {
+    if (document.svc?.on_limit !== undefined) edit.unset.push('svc.on_limit');
+    return;
+  }
+  for (const agent of on_limit) chooseAgent(document, { agent }, known);
+  edit.set['svc.on_limit'] = [...on_limit];
 }
 
 function standing(
@@ -93,7 +126,7 @@ function unlessSame(document: FiberDocument, edit: PlannedEdit): PlannedEdit | n
   const same =
     edit.unset.length === 0 &&
     Object.entries(edit.set).every(
-      ([path, value]) => path.startsWith('svc.') && svc[path.slice(4)] === value,
+      ([path, value]) => path.startsWith('svc.') && isDeepStrictEqual(svc[path.slice(4)], value),
     );
   return same ? null : edit;
 }

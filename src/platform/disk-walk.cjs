@@ -7,9 +7,9 @@ const { dirname } = require('node:path');
 /** @typedef {{ point: string, type: string }} Mount */
 /**
  * The result of a walk. `elsewhere`: the path at which it left the mount; nothing beyond was accessed. In `real` every
- * symlink is resolved.
+ * symlink is resolved; `tree` is the nearest folder at or above a directory that has a `.git`.
  * @typedef {{ kind: 'elsewhere', path: string }
- *   | { kind: 'directory' | 'file' | 'other', real: string }
+ *   | { kind: 'directory' | 'file' | 'other', real: string, tree?: string }
  *   | { kind: 'missing' }
  *   | { kind: 'unreadable', detail: string }} Walked
  */
@@ -117,11 +117,26 @@ function walk(path, mounts) {
       ({ at, rest } = start(onward, point, mounts));
       stats = lstatSync(at);
     }
-    return { kind: stats.isDirectory() ? 'directory' : stats.isFile() ? 'file' : 'other', real: at };
+    if (!stats.isDirectory()) return { kind: stats.isFile() ? 'file' : 'other', real: at };
+    const tree = workTreeOf(at, point);
+    return { kind: 'directory', real: at, ...(tree === null ? {} : { tree }) };
   } catch (error) {
     const code = /** @type {{ code?: string }} */ (error).code ?? 'unknown error';
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' };
     return { kind: 'unreadable', detail: code };
+  }
+}
+
+/**
+ * The nearest folder at or above this one, on its mount, that has a `.git`; null if none has.
+ * @param {string} folder
+ * @param {string} point
+ * @returns {string | null}
+ */
+function workTreeOf(folder, point) {
+  for (let at = folder; ; at = dirname(at)) {
+    if (lstatSync(`${at === '/' ? '' : at}/.git`, { throwIfNoEntry: false }) !== undefined) return at;
+    if (at === point || at === '/') return null;
   }
 }
 

@@ -5,9 +5,12 @@ import { CheckSlots, type CheckTarget, type Place } from './check-slots.ts';
 import { type Mount, mountOf, readMounts } from './disk-walk.cjs';
 import { NEUTRAL_DIRECTORY, type PipedProcess, type ProcessRunner } from './process.ts';
 
-/** What is at a path; in `real` every symlink is resolved. Times in milliseconds. */
+/**
+ * What is at a path; in `real` every symlink is resolved, and `tree` is the nearest folder at or above a directory that has a
+ * `.git`, as far up as its mount goes. Times in milliseconds.
+ */
 export type PathCheck =
-  | { kind: 'directory' | 'file' | 'other'; real: string }
+  | { kind: 'directory' | 'file' | 'other'; real: string; tree?: string }
   | { kind: 'missing' }
   | { kind: 'unreadable'; detail: string }
   /** The disk did not answer; `place` is the silent mount, or the silent path if only that one is. */

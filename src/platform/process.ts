@@ -32,6 +32,10 @@ export type PipedCall = {
   args: readonly string[];
   cwd?: string;
   env?: Record<string, string | undefined>;
+  /** A descriptor of ours that becomes its stdin, instead of a pipe that `write` writes to. */
+  stdin?: number;
+  /** In a process group of its own: what a terminal sends to ours does not reach it, and it outlives us. */
+  detached?: boolean;
 };
 
 /** A long-lived child on three pipes, without a deadline; its owner limits how much output it keeps. */
@@ -39,7 +43,7 @@ export type PipedProcess = {
   /** Undefined if the program could not be started; `onExit` gets the reason. */
   pid: number | undefined;
   /** False if the pipe is closed or full; the data was then not sent. */
-  write(text: string): boolean;
+  write(data: string | Uint8Array): boolean;
   onStdout(listener: (chunk: Uint8Array) => void): void;
   /** Called once, also if the child never started; `detail` is a sentence or its last stderr. */
   onExit(listener: (detail: string) => void): void;
@@ -109,7 +113,9 @@ export function spawnPiped(call: PipedCall): PipedProcess {
   const subprocess = execa(call.file, call.args, {
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     ...(call.env === undefined ? {} : { env: call.env, extendEnv: false }),
-    stdin: 'pipe',
+    // Its type knows the descriptors up to 9 alone.
+    stdin: (call.stdin as 3 | undefined) ?? 'pipe',
+    detached: call.detached === true,
     stdout: 'pipe',
     stderr: 'pipe',
     buffer: false,
@@ -118,7 +124,7 @@ export function spawnPiped(call: PipedCall): PipedProcess {
   let stderr = '';
   let exited: string | null = null;
   const exitListeners: ((detail: string) => void)[] = [];
-  subprocess.stdin.on('error', () => undefined);
+  subprocess.stdin?.on('error', () => undefined);
   subprocess.stderr.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk.toString('utf8')).slice(-STDERR_KEPT);
   });
@@ -128,10 +134,11 @@ export function spawnPiped(call: PipedCall): PipedProcess {
   });
   return {
     pid: subprocess.pid,
-    write(text) {
-      if (exited !== null || !subprocess.stdin.writable) return false;
-      if (subprocess.stdin.writableLength > STDIN_BACKLOG) return false;
-      subprocess.stdin.write(text);
+    write(data) {
+      const { stdin } = subprocess;
+      if (exited !== null || stdin === null || !stdin.writable) return false;
+      if (stdin.writableLength > STDIN_BACKLOG) return false;
+      stdin.write(data);
       return true;
     },
     onStdout(listener) {
@@ -142,11 +149,11 @@ export function spawnPiped(call: PipedCall): PipedProcess {
       else listener(exited);
     },
     end() {
-      subprocess.stdin.end();
+      subprocess.stdin?.end();
     },
     kill() {
       subprocess.kill('SIGKILL');
-      subprocess.stdin.destroy();
+      subprocess.stdin?.destroy();
       subprocess.stdout.destroy();
       subprocess.stderr.destroy();
       // A child blocked in the kernel may live as long as we do, so it must not keep our process alive.

@@ -118,6 +118,25 @@ export function readRegularTextSync(path: string, most_bytes: number): string {
   return readRegularFileSync(path, most_bytes).bytes.toString('utf8');
 }
 
+/** The last bytes of a regular file, at most so many; `cut` if it has more. Throws `not_a_file` and the system error. */
+export function readRegularEndSync(path: string, most_bytes: number): { bytes: Buffer; cut: boolean } {
+  const { fd, stats } = openRegularFileSync(path);
+  try {
+    const size = Number(stats.size);
+    const from = Math.max(0, size - most_bytes);
+    const bytes = Buffer.alloc(size - from);
+    let filled = 0;
+    while (filled < bytes.length) {
+      const count = readSync(fd, bytes, filled, bytes.length - filled, from + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return { bytes: bytes.subarray(0, filled), cut: from > 0 };
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** `readRegularFileSync` without blocking the thread. */
 export async function readRegularFile(path: string, most_bytes: number): Promise<WholeFile> {
   const { file, stats } = await openRegularFile(path);

@@ -31,6 +31,21 @@ export function storageError(path: string, error: unknown, effect: string): unkn
   });
 }
 
+/** Functions whose failed writes are told as what they are; `place` is named for an error without a path. */
+export function withStorageErrors<H extends object>(place: string, functions: H): H {
+  const entries = Object.entries(functions).map(([name, run]) => {
+    const spoken = async (...args: unknown[]) => {
+      try {
+        return await (run as (...args: unknown[]) => unknown)(...args);
+      } catch (error) {
+        throw storageErrorOf(error, place);
+      }
+    };
+    return [name, spoken];
+  });
+  return Object.fromEntries(entries) as H;
+}
+
 /** The same for an error that no caller has translated; `place` is used if it names no path. */
 export function storageErrorOf(
   error: unknown,

@@ -8,6 +8,7 @@ export const GROUPS = {
   Fibers: 'The feed, single documents, and what is written to them',
   Files: 'Files of a host, and images stored for a fiber',
   Ledgers: 'What happened on a host over time',
+  Meetings: 'The meeting that a host records, and the audio of a phone',
   Messages: 'What is written to running sessions, and what became of it',
   State: 'What runs, what does not and why, and the switches that hold all starts back',
   Transcripts: 'What was said in a session, where it can be read, and what it used',
@@ -45,10 +46,12 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   fiber: 'The id or the uid of a fiber',
   from_ms: 'The beginning of the window, in milliseconds since the Unix epoch',
   host: 'The host that holds the transcript; this host unless given',
+  launch: 'The recording that the audio is for, the `launch` of a meeting; whichever there is unless given',
   limit: 'The most entries in the answer',
   local: 'Whether only the sessions of this host are listed',
   look: 'Whether the checks of a start are made too, such as whether its folder exists',
   origin: 'The host that is meant; this host unless given',
+  patch: 'Whether the lines that changed are told too',
   path: 'An absolute path on the host',
   query: 'The words to search for',
   session: 'The id of a session; for a terminal, its name: the `mux_session` of a worker',
@@ -60,6 +63,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   tag: 'Only fibers with this tag',
   to_ms: 'The end of the window, in milliseconds since the Unix epoch',
   uid: 'The uid of a fiber',
+  view: 'The page that is meant: `meeting` is that of a phone, any other one the board',
   within_ms: 'Milliseconds before and after `at`',
 };
 

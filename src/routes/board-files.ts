@@ -15,7 +15,7 @@ const MOST_KEPT_FILES = 64;
 const ASSET_NAME = /^[\w-]+(?:\.[\w-]+)+$/;
 
 /** Files that are asked for by these names, so that a browser has to ask whether they are still the same. */
-export type BoardFile = 'index.html' | 'manifest.webmanifest' | 'sw.js';
+export type BoardFile = 'index.html' | 'meeting.html' | 'manifest.webmanifest' | 'sw.js';
 const ASK_EACH_TIME = { 'Cache-Control': 'no-cache' };
 const FOREVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 

@@ -1,4 +1,5 @@
 import { CodedError } from '../base/errors.ts';
+import { boardQuerySchema } from '../contract/http/board.ts';
 import { defineRow, type Reply, type Row } from '../http/row.ts';
 import { type BoardFile, BoardFiles } from './board-files.ts';
 import type { Callers } from './callers.ts';
@@ -40,9 +41,11 @@ export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<Route
     defineRow({
       ...common,
       path: '/',
-      summary: 'The board',
+      summary: 'The board; with `view=meeting` the page of a phone that is the microphone of a meeting',
+      query: boardQuerySchema,
       replies: { 200: 'text', 304: 'empty', 404: 'text' },
-      handler: async () => (await board?.current('index.html')) ?? NOT_BUILT,
+      handler: async ({ query: { view } }) =>
+        (await board?.current(view === 'meeting' ? 'meeting.html' : 'index.html')) ?? NOT_BUILT,
     }),
     current('manifest.webmanifest', 'How a browser installs the board as an app'),
     current('sw.js', 'What keeps the page of the board in a browser for when this daemon does not answer'),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { audioCalls } from '../contract/threads/audio.ts';
+import type { audioCalls, audioEvents, audioHears } from '../contract/threads/audio.ts';
 import type { CallInput, CallOutput, CallTable, EventTable } from '../contract/threads/call-table.ts';
 import type { fleetCalls, fleetEvents } from '../contract/threads/fleet.ts';
 import type { ledgersCalls, ledgersEvents } from '../contract/threads/ledgers.ts';
@@ -17,12 +17,12 @@ export type Caller<C extends CallTable> = {
     input: CallInput<C, N>,
     options?: { deadline_ms?: number },
   ): Promise<CallOutput<C, N>>;
-  /** As `call`, with bytes beside the value both ways; those given are transferred if they fill their buffer. */
+  /** As `call`, with bytes beside the value both ways, and parts of them in answers; those given are transferred if they fill their buffer. */
   exchange<N extends keyof C & string>(
     name: N,
     input: CallInput<C, N>,
     bulk?: Uint8Array | null,
-  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null }>;
+  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null; parts: Uint8Array[] }>;
 };
 
 /** Notices from one component, across its restarts. */
@@ -31,6 +31,11 @@ export type Notices<E extends EventTable> = {
     event: N,
     hear: (payload: z.output<E[N]>, bulk: Uint8Array | null) => void,
   ): unknown;
+};
+
+/** Notices to one component; false where one was not sent, as while the component is down or too far behind. */
+export type Notifies<E extends EventTable> = {
+  notify<N extends keyof E & string>(event: N, payload: z.input<E[N]>, bulk?: Uint8Array | null): boolean;
 };
 
 /** Jobs of the pool, with bulk bytes both ways; they reject as a `Caller` does. */
@@ -66,7 +71,7 @@ export type Callers = {
   poller: Caller<typeof pollerCalls> & Notices<typeof pollerEvents>;
   ledgers: Caller<typeof ledgersCalls> & Notices<typeof ledgersEvents>;
   fleet: Caller<typeof fleetCalls> & Notices<typeof fleetEvents>;
-  audio: Caller<typeof audioCalls>;
+  audio: Caller<typeof audioCalls> & Notices<typeof audioEvents> & Notifies<typeof audioHears>;
   messages: Caller<typeof messagesCalls>;
   pool: Pool;
   files: Files;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { refusalStatus } from '../contract/error-codes.ts';
 import {
+  type CaptureRequest,
   type ClaimAddress,
   capturedSchema,
   captureRefusedSchema,
@@ -13,12 +14,26 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { afterStart, ownerOf, requireTerminal } from './meeting.ts';
+import { meetingFacts } from './meeting-facts.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
 
 /** A text that becomes a fiber, and a session that becomes a fiber's worker (WPL-5, WPL-6). */
-export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
-  const { poller } = callers;
+export function captureRows(
+  { poller, audio, fleet }: Pick<Callers, 'poller' | 'audio' | 'fleet'>,
+  context: RouteContext,
+): Row[] {
+  const captureHere = async (request: CaptureRequest) => {
+    const claim = claimAddress(context.listen());
+    const outcome = await poller.call('capture', { ...request, claim });
+    return { status: 'reason' in outcome ? refusalStatus(outcome.reason) : 200, json: outcome as unknown };
+  };
+  const captureOn = async (host: string, request: CaptureRequest) => {
+    const body = { ...request, origin: host };
+    const answer = await fleet.call('write_to_host', { host, path: '/capture', body });
+    return { status: answer.status, json: answer.body };
+  };
   return [
     defineRow({
       method: 'POST',
@@ -32,14 +47,32 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
       body_limit: REQUEST_LIMIT,
       replies: {
         200: capturedSchema.or(rehearsalSchema),
-        422: captureRefusedSchema,
+        409: errorBodySchema,
+        422: z.union([captureRefusedSchema, errorBodySchema]),
         502: z.union([captureRefusedSchema, errorBodySchema]),
         503: z.union([captureRefusedSchema, errorBodySchema]),
       },
+      begins_here: (input) => hasMeeting(input),
       async handler({ body }) {
-        const request = { ...body, claim: claimAddress(context.listen()) };
-        const outcome = await poller.call('capture', request);
-        return { status: 'reason' in outcome ? refusalStatus(outcome.reason) : 200, json: outcome };
+        if (body.meeting === undefined) return captureHere(body);
+        const { origin, prompt = '', dry_run = false, meeting, ...rest } = body;
+        requireTerminal(body.surface);
+        const { owner, mirror } = await ownerOf(fleet, context.host, origin);
+        const started = await audio.call('start_meeting', {
+          ...{ mode: meeting.mode, note: prompt, mirror, fiber: null, owner, dry_run },
+        });
+        if ('dry_run' in started) {
+          const would = `${started.would}; then start a worker that takes it up`;
+          return { status: 200, json: { ...started, would } };
+        }
+        const { meeting: row, scribe_transcript } = started;
+        const facts = { meeting: row, host: context.host, scribe_transcript, joined: false };
+        const asked = { ...rest, prompt: meetingFacts(facts, prompt), meeting_launch: row.launch };
+        return afterStart(row, async () => {
+          const { status, json } = await (owner === null ? captureHere(asked) : captureOn(owner, asked));
+          const more = status === 200 ? { meeting: row } : { meeting: row, recording: true };
+          return { status, json: { ...(json as object), ...more } };
+        });
       },
     }),
     defineRow({
@@ -58,6 +91,10 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
       },
     }),
   ];
+}
+
+function hasMeeting(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && 'meeting' in input;
 }
 
 /** Where a session of this host claims: at the first TCP address, else through the Unix socket. */

@@ -34,15 +34,17 @@ type Part = { origin: Omit<Origin, 'read'>; read: Uint8Array | Pieces | null };
 
 function joinParts({ host }: Here, own: Part, head: object, others: readonly RemotePart[]): Pieces {
   const pieces: Uint8Array[] = [];
+  const within: Pieces[] = [];
   let text = `${JSON.stringify({ ...head, host, origins: {} }).slice(0, -2)}`;
   for (const { name, origin, read } of [{ name: host, ...own }, ...others]) {
     text += `${pieces.length === 0 ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(origin).slice(0, -1)},"read":`;
     const inside = read === null ? [NULL] : read instanceof Pieces ? read.all : [read];
     pieces.push(Buffer.from(text), ...inside);
+    if (read instanceof Pieces) within.push(read);
     text = '}';
   }
   pieces.push(Buffer.from('}}}'));
-  return new Pieces(pieces);
+  return new Pieces(pieces, within);
 }
 
 const NULL = Buffer.from('null');

@@ -1,11 +1,13 @@
 import { CodedError } from '../base/errors.ts';
 import type { DeliverRequest } from '../contract/http/messages.ts';
-import type { Reply } from '../http/row.ts';
+
+/** What a delivery is answered with. */
+export type DeliveryAnswer = { status: number; json: unknown };
 
 /** The fiber of a delivery, and the address of its worker's session; null if it has none. */
 export type Worker = { id: string; address: string | null };
 
-type Known = { content: string; worker: Promise<Worker>; reply: Promise<Reply> };
+type Known = { content: string; worker: Promise<Worker>; reply: Promise<DeliveryAnswer> };
 
 /** The oldest is forgotten for a newer one. */
 const MOST_KEPT = 1_000;
@@ -21,8 +23,8 @@ export class Deliveries {
   async once(
     message_id: string,
     { fiber_id, text, from }: DeliverRequest,
-    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<Reply> },
-  ): Promise<Reply> {
+    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<DeliveryAnswer> },
+  ): Promise<DeliveryAnswer> {
     const content = JSON.stringify([fiber_id, text, from ?? null]);
     const known = this.#known.get(message_id);
     if (known !== undefined && known.content !== content)
@@ -39,7 +41,7 @@ export class Deliveries {
   #begin(
     message_id: string,
     content: string,
-    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<Reply> },
+    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<DeliveryAnswer> },
   ): Known {
     const worker = by.worker();
     const begun = { content, worker, reply: worker.then(by.deliver) };
@@ -59,6 +61,6 @@ export class Deliveries {
   }
 }
 
-function isMessage(reply: Reply): boolean {
-  return 'json' in reply && (reply.json as { delivery?: string }).delivery === 'message';
+function isMessage(reply: DeliveryAnswer): boolean {
+  return (reply.json as { delivery?: string }).delivery === 'message';
 }

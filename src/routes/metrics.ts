@@ -120,6 +120,7 @@ function pollerFigures(state: PollerState): Figure[] {
     ),
     gauge('svc_mux_up', 'Whether the tmux server answers', poll_health.mux.state === 'unknown' ? 0 : 1),
     gauge('svc_workers', 'Workers that run or start', workers.count),
+    gauge('svc_workers_resting', 'Workers that rest and do not count for the limit', workers.resting),
     gauge('svc_workers_most', 'Most workers that the poller lets run', workers.most),
     gauge('svc_blocked_fibers', 'Fibers whose launch was refused', state.blocked.length),
     gauge('svc_held_fibers', 'Fibers that wait to be released', state.pending_launch.length),

@@ -13,8 +13,8 @@ export function momentRows(
   places: TranscriptPlaces,
 ): Row[] {
   const { host } = context;
-  const placeOf = async (session: string) => {
-    const [place] = await places.find([session], { believe: true });
+  const placeOf = async (session: string, { believe }: { believe: boolean }) => {
+    const [place] = await places.find([session], { believe });
     if (place?.kind !== 'found') throw noTranscript(session, host);
     return place;
   };
@@ -32,7 +32,7 @@ export function momentRows(
       shared: true,
       replies: { 200: momentSchema },
       async handler({ query: { session, at, within_ms } }) {
-        const { path, harness } = await placeOf(session);
+        const { path, harness } = await placeOf(session, { believe: true });
         const { value } = await callers.pool.run('read_moment', { path, harness, at, within_ms });
         return { status: 200, json: { host, session, harness, at, ...value } };
       },
@@ -43,14 +43,14 @@ export function momentRows(
       summary: 'What was said in a session, a stretch of its transcript at a time, the end first',
       example: { query: 'session=0198c0de-0000-4000-8000-000000000001' },
       needs: 'session',
-      routing: 'local',
+      routing: { param: 'host' },
       state: 'ready',
       query: transcriptWordsQuerySchema,
       body_limit: 0,
       shared: true,
       replies: { 200: transcriptWordsSchema },
       async handler({ query: { session, before_byte, after_byte } }) {
-        const { path, harness } = await placeOf(session);
+        const { path, harness } = await placeOf(session, { believe: false });
         const wish = { path, harness, before_byte, after_byte };
         const { value } = await callers.pool.run('read_transcript_page', wish);
         return { status: 200, json: { host, session, harness, ...value } };

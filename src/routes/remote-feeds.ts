@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CodedError, isCoded } from '../base/errors.ts';
+import { Pieces } from '../http/pieces.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { type BlockCopy, nextCopy } from './copy-blocks.ts';
 import { type RemotePart, silentParts } from './remote-parts.ts';
 
 /** The copies of all remotes, and the tag that names them; null where there is none. */
@@ -12,8 +11,6 @@ const NONE: RemoteCopies = { tag: null, parts: [] };
 
 /** How long whole copies are kept here after somebody wanted them; who follows them needs only what changes. */
 const KEPT_MS = 60_000;
-/** After so many bytes of copies were taken over, other requests have their turn. */
-const BYTES_OF_TURN = 1024 * 1024;
 
 /** The copies of the feeds of other hosts, which the fleet keeps: their tag, and their bytes for a composite. */
 export class RemoteFeeds {
@@ -24,8 +21,8 @@ export class RemoteFeeds {
   readonly #followers = new Set<() => void>();
   /** All of the copies, asked for once for each tag. */
   #whole: { tag: string; answer: Promise<RemoteCopies> } | null = null;
-  /** The blocks of the copies that came last, and the tag that named them. */
-  #had: { tag: string; copies: ReadonlyMap<string, BlockCopy> } | null = null;
+  /** The copies that came last, and the tag that named them. */
+  #had: { tag: string; copies: ReadonlyMap<string, Pieces> } | null = null;
 
   readonly #clock: RouteContext['clock'];
   #forgetLater: () => void = () => undefined;
@@ -68,10 +65,7 @@ export class RemoteFeeds {
       const changes = since === '' ? null : await this.#changes(since);
       if (changes !== null) return changes;
       this.#forgetLater();
-      this.#forgetLater = this.#clock.after(KEPT_MS, () => {
-        this.#had = null;
-        this.#whole = null;
-      });
+      this.#forgetLater = this.#clock.after(KEPT_MS, () => this.#forget());
       if (this.#tag === null) return await this.#ask();
       if (this.#whole?.tag !== this.#tag) this.#whole = { tag: this.#tag, answer: this.#ask() };
       const { answer } = this.#whole;
@@ -89,28 +83,31 @@ export class RemoteFeeds {
   /** All of the copies: the fleet sends what is not here yet. */
   async #ask(): Promise<RemoteCopies> {
     const had = this.#had;
-    const { value, bulk } = await this.#fleet.exchange('feed_blocks', { had: had?.tag ?? '' });
-    let at = 0;
-    const take = (length: number) => {
-      at += length;
-      return bulk?.subarray(at - length, at) ?? new Uint8Array(0);
-    };
-    const copies = new Map<string, BlockCopy>();
-    const parts: RemotePart[] = [];
-    let turn_ends_at = BYTES_OF_TURN;
-    for (const { name, state, last_ok_at, error, build, copy } of value.reads) {
-      const next = nextCopy(had?.copies.get(name), copy, take);
-      if (next !== undefined) copies.set(name, next);
+    const { value, parts: told } = await this.#fleet.exchange('feed_copies', { had: had?.tag ?? '' });
+    const copies = new Map<string, Pieces>();
+    let next = 0;
+    const parts = value.reads.map(({ name, state, last_ok_at, error, build, copy }): RemotePart => {
       const origin = { state, last_ok_at, error, build };
-      parts.push({ name, origin, read: next?.pieces ?? null, digest: null });
-      if (at < turn_ends_at) continue;
-      turn_ends_at = at + BYTES_OF_TURN;
-      await nextTurn();
-    }
-    if (at !== (bulk?.length ?? 0))
-      throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
+      if (copy === 'none') return { name, origin, read: null, digest: null };
+      const read = copy === 'same' ? had?.copies.get(name) : piecesOf(told[next++]);
+      if (read === undefined) throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
+      copies.set(name, read);
+      return { name, origin, read, digest: null };
+    });
     if (value.tag !== null) this.#had = { tag: value.tag, copies };
     return { tag: value.tag, parts };
+  }
+
+  /**
+   * Gives their memory back to the system, which the garbage collector would do much later. Whoever asked for it in this
+   * while has had an answer, or is being sent one.
+   */
+  #forget(): void {
+    for (const copy of this.#had?.copies.values() ?? [])
+      if (!copy.used)
+        for (const { buffer } of copy.all) if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+    this.#had = null;
+    this.#whole = null;
   }
 
   /** What changed after a tag; null where nobody knows that any more. */
@@ -134,6 +131,10 @@ export class RemoteFeeds {
     this.#whole = null;
     for (const follow of this.#followers) follow();
   }
+}
+
+function piecesOf(bytes: Uint8Array | undefined): Pieces | undefined {
+  return bytes === undefined ? undefined : new Pieces([bytes]);
 }
 
 /** The copies of a fleet, which are not known while it is down. */

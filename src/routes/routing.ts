@@ -1,12 +1,20 @@
+import type { Clock } from '../base/clock.ts';
 import { WRITE_LIMITS } from '../contract/document-limits.ts';
 import { MOST_HOPS } from '../contract/http/forwarding.ts';
 import { addressFault } from '../contract/remote-address.ts';
-import type { fleetEvents, Remote } from '../contract/threads/fleet.ts';
+import type { fleetCalls, fleetEvents, Remote, SilentRemote } from '../contract/threads/fleet.ts';
 import type { Destination, Route, Routing } from '../http/routing.ts';
-import type { Notices } from './callers.ts';
+import type { Caller, Notices } from './callers.ts';
 
 /** This host, and the configured remotes by name: null until the fleet has published them. */
-export type KnownHosts = { host: string; remotes: ReadonlyMap<string, Remote> | null };
+export type KnownHosts = {
+  host: string;
+  remotes: ReadonlyMap<string, Remote> | null;
+  /** Those that answer nobody now, by name. */
+  silent: ReadonlyMap<string, SilentRemote>;
+  /** In milliseconds since the Unix epoch. */
+  now: number;
+};
 
 const LOCAL: Destination = { kind: 'local' };
 
@@ -18,7 +26,7 @@ export function decideRoute(
   routing: Routing,
   named: string | undefined,
   hops: readonly string[],
-  { host, remotes }: KnownHosts,
+  { host, remotes, silent, now }: KnownHosts,
 ): Destination {
   if (routing === 'local' || routing === 'fan-in') return LOCAL;
   if (named === undefined || named === host) return LOCAL;
@@ -66,6 +74,14 @@ export function decideRoute(
     const { code, message } = addressFault(named, remote.problem);
     return refused(code, message, { origin: named });
   }
+  const silence = typeof routing === 'object' ? undefined : silent.get(named);
+  if (silence !== undefined) {
+    const { reason, last_ok_at } = silence;
+    const seconds = last_ok_at === null ? null : Math.max(0, Math.round((now - last_ok_at) / 1_000));
+    const since = seconds === null ? 'has not answered yet' : `has not answered for ${seconds} s`;
+    const sentence = `${named} ${since}; it is asked again now. Nothing was sent. ${reason}`;
+    return refused('remote_unreachable', sentence, { origin: named });
+  }
   return { kind: 'remote', host: named, address: remote.address };
 }
 
@@ -73,11 +89,32 @@ function refused(code: string, message: string, details: Record<string, unknown>
   return { kind: 'refused', code, message, details };
 }
 
+type Fleet = Notices<typeof fleetEvents> & Pick<Caller<typeof fleetCalls>, 'call'>;
+
 /** Decides from the remotes that the fleet published last, so that no request waits for the fleet. */
-export function createRoute(fleet: Notices<typeof fleetEvents>, host: string): Route {
+export function createRoute(fleet: Fleet, host: string, clock: Pick<Clock, 'now'>): Route {
   let remotes: ReadonlyMap<string, Remote> | null = null;
+  let silent: ReadonlyMap<string, SilentRemote> = new Map();
+  /** Ends what waits for a remote when it is known to answer nobody. */
+  const waits = new Map<string, AbortController>();
   fleet.onEvent('remotes_changed', (published) => {
     remotes = new Map(published.remotes.map((remote) => [remote.name, remote]));
   });
-  return (routing, named, hops) => decideRoute(routing, named, hops, { host, remotes });
+  fleet.onEvent('silent_changed', (told) => {
+    silent = new Map(told.silent.map((remote) => [remote.name, remote]));
+    for (const name of silent.keys()) {
+      waits.get(name)?.abort();
+      waits.delete(name);
+    }
+  });
+  return (routing, named, hops) => {
+    const known = { host, remotes, silent, now: clock.now() };
+    const destination = decideRoute(routing, named, hops, known);
+    if (destination.kind === 'refused' && destination.code === 'remote_unreachable' && named !== undefined)
+      fleet.call('ask_again', { name: named }).catch(() => undefined);
+    if (destination.kind !== 'remote') return destination;
+    const wait = waits.get(destination.host) ?? new AbortController();
+    waits.set(destination.host, wait);
+    return { ...destination, silent: wait.signal };
+  };
 }

@@ -12,6 +12,7 @@ import { commitsRows } from './commits.ts';
 import { configRows } from './config.ts';
 import type { RouteContext } from './context.ts';
 import { conversationRows } from './conversation.ts';
+import { createDeliver } from './deliver.ts';
 import { Digests } from './digests.ts';
 import { dispatchRows } from './dispatch.ts';
 import { createFeedCache } from './feed-cache.ts';
@@ -25,6 +26,8 @@ import { incidentRows } from './incidents.ts';
 import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
 import { liveRows } from './live.ts';
+import { meetingRows } from './meeting.ts';
+import { meetingAudioRows } from './meeting-audio.ts';
 import { messageFilesRows } from './message-files.ts';
 import { messagesRows } from './messages.ts';
 import { metricsRows } from './metrics.ts';
@@ -42,6 +45,7 @@ import { stateRows } from './state.ts';
 import { terminalRows } from './terminal.ts';
 import { TranscriptPlaces } from './transcript-places.ts';
 import { transcriptsRows } from './transcripts.ts';
+import { uncommittedRows } from './uncommitted.ts';
 import { versionRows } from './version.ts';
 import { whyRows } from './why.ts';
 
@@ -55,13 +59,14 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const bodies = new LedgerBodies(callers.ledgers, context);
   const parts = new RemoteParts(callers.fleet, context);
   const reads = { bodies, parts };
+  const deliver = createDeliver(callers, context);
   return [
     ...inGroup('Daemon', versionRows(context)),
     ...inGroup('State', stateRows(callers, parts, context)),
     ...inGroup('Fibers', fibersRows(callers, feed, remotes, context)),
     ...inGroup('Fibers', liveRows(callers, feed, remotes, context)),
     ...inGroup('Workers', dispatchRows(callers)),
-    ...inGroup('Messages', messagesRows(callers, context)),
+    ...inGroup('Messages', messagesRows(callers, deliver)),
     ...inGroup('Messages', messageFilesRows(callers)),
     ...inGroup('Messages', conversationRows(callers, context)),
     ...inGroup('Messages', peersRows(callers, context)),
@@ -70,6 +75,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Fibers', lifecycleRows(callers)),
     ...inGroup('State', incidentRows(callers)),
     ...inGroup('Workers', captureRows(callers, context)),
+    ...inGroup('Meetings', meetingRows(callers, deliver, context)),
+    ...inGroup('Meetings', meetingAudioRows(callers, context)),
     ...inGroup('Workers', attachRows(callers, context)),
     ...inGroup('Workers', terminalRows(callers, context)),
     ...inGroup('Configuration', agentsRows(callers)),
@@ -90,6 +97,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Ledgers', commitsRows(callers, reads, context)),
     ...inGroup('Ledgers', sentFilesRows(callers, reads, context)),
     ...inGroup('Ledgers', fiberLifeRows(callers, bodies, context)),
+    ...inGroup('Fibers', uncommittedRows(callers, context)),
     ...inGroup('Board', boardRows(callers, context)),
   ];
 }

@@ -42,7 +42,7 @@ export function terminalRows({ poller }: Asked, { clock }: Pick<RouteContext, 'c
       summary: 'Tells what the terminal of a worker shows, as it changes',
       example: { query: 'session=say-hello-01k00000000000000000000000-svc' },
       page: 'live.md',
-      routing: 'local',
+      routing: 'host',
       state: 'ready',
       query: terminalQuerySchema,
       socket: {

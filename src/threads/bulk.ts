@@ -31,3 +31,14 @@ export class WithBulk<T> {
 export function withBulk<T>(value: T, bytes: Uint8Array): WithBulk<T> {
   return new WithBulk(value, bytes);
 }
+
+/** A handler's answer with several parts of bytes, each of which has its buffer to itself and is transferred. */
+export class WithParts<T> {
+  readonly value: T;
+  readonly parts: readonly Uint8Array<ArrayBuffer>[];
+
+  constructor(value: T, parts: readonly Uint8Array<ArrayBuffer>[]) {
+    this.value = value;
+    this.parts = parts;
+  }
+}

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
 import type { CallInput, CallOutput, CallTable } from '../contract/threads/call-table.ts';
-import type { WithBulk } from './bulk.ts';
+import type { WithBulk, WithParts } from './bulk.ts';
 
-type Answer<T> = T | WithBulk<T>;
+type Answer<T> = T | WithBulk<T> | WithParts<T>;
 
-/** The handlers of a call table: parsed input and bulk bytes in, output (or `withBulk`) out. */
+/** The handlers of a call table: parsed input and bulk bytes in, output (or `withBulk`, `WithParts`) out. */
 export type Handlers<C extends CallTable> = {
   [N in keyof C]: (
     input: z.output<C[N]['input']>,
@@ -28,13 +28,13 @@ export type Caller<C extends CallTable> = {
     input: CallInput<C, N>,
     options?: CallOptions,
   ): Promise<CallOutput<C, N>>;
-  /** As `call`, with bulk bytes both ways. Bytes that fill their buffer are transferred. */
+  /** As `call`, with bulk bytes both ways, and parts in answers. Bytes that fill their buffer are transferred. */
   exchange<N extends keyof C & string>(
     name: N,
     input: CallInput<C, N>,
     bulk?: Uint8Array | null,
     options?: CallOptions,
-  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null }>;
+  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null; parts: Uint8Array[] }>;
 };
 
 /** The error of every call to a component that is down or went down before it answered. */

@@ -4,13 +4,13 @@ import type { Logger } from '../base/logger.ts';
 import { bulkBuffer } from './bulk.ts';
 import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
 
-type Receive = (frame: Frame, bulk: Uint8Array | null) => void;
+type Receive = (frame: Frame, bulk: Uint8Array | null, parts: Uint8Array[]) => void;
 type Closed = (reason: Error | null) => void;
 
 /** One end of a two-way channel of frames, each with optional bulk bytes that are transferred, never encoded. */
 export type Channel = {
-  /** Sends one frame; throws when it cannot be encoded; has no effect once closed. */
-  post(frame: Frame, bulk?: Uint8Array | null): void;
+  /** Sends one frame; throws when it cannot be encoded; has no effect once closed. Each of `parts` fills its buffer. */
+  post(frame: Frame, bulk?: Uint8Array | null, parts?: readonly Uint8Array<ArrayBuffer>[]): void;
   /** Sets the only receiver; it also gets the frames that arrived earlier. */
   onMessage(receive: Receive): void;
   close(reason?: Error): void;
@@ -18,7 +18,7 @@ export type Channel = {
   onClose(closed: Closed): void;
 };
 
-type Packet = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null };
+type Packet = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null; parts: ArrayBuffer[] };
 
 /** The transport that a channel needs for its packets. */
 type Line = {
@@ -29,8 +29,12 @@ type Line = {
 };
 
 function isPacket(value: unknown): value is Packet {
-  if (typeof value !== 'object' || value === null || !('frame' in value) || !('bulk' in value)) return false;
-  return value.frame instanceof Uint8Array && (value.bulk === null || value.bulk instanceof ArrayBuffer);
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('frame' in value && 'bulk' in value && 'parts' in value)) return false;
+  const { frame, bulk, parts } = value;
+  return (
+    frame instanceof Uint8Array && (bulk === null || bulk instanceof ArrayBuffer) && Array.isArray(parts)
+  );
 }
 
 /** A channel over a transport, and the function that closes it when the transport ends. */
@@ -57,14 +61,19 @@ function channelOver(line: Line, logger: Logger): { channel: Channel; ended: Clo
       ended(error instanceof Error ? error : new Error(messageOf(error)));
       return;
     }
-    receive(frame, packet.bulk === null ? null : new Uint8Array(packet.bulk));
+    const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
+    // With its length, so that a buffer that could be resized is one of fixed bytes to all who see it.
+    const parts = packet.parts.map((part) => new Uint8Array(part, 0, part.byteLength));
+    receive(frame, bulk, parts);
   };
   const channel: Channel = {
-    post(frame, bulk = null) {
+    post(frame, bulk = null, given = []) {
       const bytes = encodeFrame(frame);
       if (closed !== null) return;
       const buffer = bulk === null ? null : bulkBuffer(bulk);
-      line.send({ frame: bytes, bulk: buffer }, buffer === null ? [bytes.buffer] : [bytes.buffer, buffer]);
+      const parts = given.map((part) => part.buffer);
+      const transfer = [bytes.buffer, ...(buffer === null ? [] : [buffer]), ...parts];
+      line.send({ frame: bytes, bulk: buffer, parts }, transfer);
     },
     onMessage: (receive) => line.open((packet) => arrive(receive, packet)),
     close: (reason) => ended(reason ?? null),

@@ -69,9 +69,10 @@ export type PeerOptions<
   max_in_flight?: number;
 };
 
+type Answer = { value: unknown; bulk: Uint8Array | null; parts: Uint8Array[] };
 type Pending = {
   name: string;
-  answer: Deferred<{ value: unknown; bulk: Uint8Array | null }>;
+  answer: Deferred<Answer>;
   cancelDeadline: () => void;
 };
 
@@ -112,7 +113,7 @@ export function createPeer<
     );
     outgoing.flush();
     try {
-      channel.post(served.frame, served.bulk);
+      channel.post(served.frame, served.bulk, served.parts);
     } catch (error) {
       logger.error({ err: error, call: call.name }, 'an answer could not be sent to another thread');
       channel.post(errorFrame(call.id, error));
@@ -143,13 +144,13 @@ export function createPeer<
     }
     pending.clear();
   });
-  channel.onMessage((frame, bulk) => {
+  channel.onMessage((frame, bulk, parts) => {
     switch (frame.kind) {
       case 'call':
         void serve(frame, bulk);
         break;
       case 'reply':
-        take(frame.id)?.answer.resolve({ value: frame.value, bulk });
+        take(frame.id)?.answer.resolve({ value: frame.value, bulk, parts });
         break;
       case 'error':
         take(frame.id)?.answer.reject(new CodedError(frame.code, frame.message, { details: frame.details }));
@@ -170,13 +171,13 @@ export function createPeer<
     input: unknown,
     bulk: Uint8Array | null = null,
     deadline?: number,
-  ): Promise<{ value: unknown; bulk: Uint8Array | null }> => {
+  ): Promise<Answer> => {
     const spec: CallSpec = options.calls[name]!;
     const deadline_ms = deadline ?? spec.deadline_ms;
     if (closed !== null) throw unavailable(other, closed.reason ?? undefined);
     if (pending.size >= bound) throw tooManyCalls(other, bound);
     const id = ++lastId;
-    const answer = createDeferred<{ value: unknown; bulk: Uint8Array | null }>();
+    const answer = createDeferred<Answer>();
     channel.post({ kind: 'call', id, name, input, request_id: requestScope() }, bulk);
     const cancelDeadline = options.clock.after(deadline_ms, () => {
       pending.delete(id);
@@ -189,7 +190,7 @@ export function createPeer<
       throw new CodedError('internal', `The ${other} component sent a malformed answer to ${name}`, {
         cause: parsed.error,
       });
-    return { value: parsed.data, bulk: reply.bulk };
+    return { ...reply, value: parsed.data };
   };
 
   const peer = {

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { runForRequest } from '../base/request-scope.ts';
 import type { JobPacket } from './pool-entry.ts';
-import { THREAD_FLAGS, YOUNG_GENERATION } from './thread-flags.ts';
+import { THREAD_FLAGS, YOUNG_MB } from './thread-flags.ts';
 
 /** Idle time after which all threads but one end. */
 const IDLE_MS = 30_000;
@@ -27,7 +27,7 @@ export class PoolThreads {
       atomics: 'disabled',
       recordTiming: false,
       execArgv: THREAD_FLAGS,
-      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb, ...YOUNG_GENERATION },
+      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb, maxYoungGenerationSizeMb: YOUNG_MB },
       workerData: { fault_injection: options.fault_injection },
     });
     this.#piscina.on('error', idleDeath);

@@ -1,11 +1,15 @@
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CallTable } from '../contract/threads/call-table.ts';
-import { WithBulk } from './bulk.ts';
+import { WithBulk, WithParts } from './bulk.ts';
 import type { Handlers } from './calls.ts';
 import { encodeFrame, type Frame } from './frame.ts';
 
-export type Served = { frame: Frame; bulk: Uint8Array | null };
+export type Served = {
+  frame: Frame;
+  bulk: Uint8Array | null;
+  parts: readonly Uint8Array<ArrayBuffer>[];
+};
 
 /** Runs the handler of one call and resolves to its reply or error frame; never rejects. */
 export async function serveCall<C extends CallTable>(
@@ -28,12 +32,13 @@ export async function serveCall<C extends CallTable>(
         },
       });
     const answer: unknown = await handler(input.data as never, bulk);
-    return answer instanceof WithBulk
-      ? { frame: { kind: 'reply', id: call.id, value: answer.value }, bulk: answer.bytes }
-      : { frame: { kind: 'reply', id: call.id, value: answer }, bulk: null };
+    const reply = (value: unknown): Frame => ({ kind: 'reply', id: call.id, value });
+    if (answer instanceof WithBulk) return { frame: reply(answer.value), bulk: answer.bytes, parts: [] };
+    if (answer instanceof WithParts) return { frame: reply(answer.value), bulk: null, parts: answer.parts };
+    return { frame: reply(answer), bulk: null, parts: [] };
   } catch (error) {
     if (!isCoded(error)) logger.error({ err: error, call: call.name }, 'a call failed unexpectedly');
-    return { frame: errorFrame(call.id, error), bulk: null };
+    return { frame: errorFrame(call.id, error), bulk: null, parts: [] };
   }
 }
 

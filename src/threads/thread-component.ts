@@ -41,6 +41,8 @@ export type ThreadComponentOptions<C extends CallTable, E extends EventTable, H 
   /** Plain data, cloned into the thread. */
   settings: unknown;
   memory_mb: number;
+  /** Of these, for what is new; `YOUNG_MB` unless it is given. */
+  young_mb?: number;
   clock: Clock;
   logger: Logger;
   essential?: boolean;
@@ -76,6 +78,7 @@ export function createThreadComponent<
         url: options.url,
         data: { name, settings: options.settings, fault_injection: options.fault_injection ?? false },
         memory_mb: options.memory_mb,
+        young_mb: options.young_mb,
         clock,
         logger,
         heard,

@@ -6,7 +6,7 @@
 export const THREAD_FLAGS: string[] = ['--no-experimental-require-module'];
 
 /**
- * Size of the young generation of the heap in each thread. Node's default retains up to 48 MB per thread, too much for
- * six threads that are mostly idle; half of this one makes a first listing collect garbage for a tenth longer.
+ * Size of the young generation of the heap in each thread, in MB. Node's default retains up to 48 MB per thread, too much
+ * for six threads that are mostly idle; half of this one makes a first listing collect garbage for a tenth longer.
  */
-export const YOUNG_GENERATION = { maxYoungGenerationSizeMb: 24 };
+export const YOUNG_MB = 24;

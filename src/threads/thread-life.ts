@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import { type Channel, portChannel } from './channel.ts';
 import type { Life } from './child.ts';
 import type { ControlKind } from './frame.ts';
-import { THREAD_FLAGS, YOUNG_GENERATION } from './thread-flags.ts';
+import { THREAD_FLAGS, YOUNG_MB } from './thread-flags.ts';
 
 /** How long to wait for a thread that was told to end before it is abandoned. */
 const END_GRACE_MS = 1_000;
@@ -25,6 +25,7 @@ export type ThreadLifeOptions = {
   url: URL;
   data: ThreadData;
   memory_mb: number;
+  young_mb?: number | undefined;
   clock: Clock;
   logger: Logger;
   heard(): void;
@@ -91,7 +92,10 @@ function startWorker(
       workerData: { ...options.data, port },
       transferList: [port],
       execArgv: THREAD_FLAGS,
-      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb, ...YOUNG_GENERATION },
+      resourceLimits: {
+        maxOldGenerationSizeMb: options.memory_mb,
+        maxYoungGenerationSizeMb: options.young_mb ?? YOUNG_MB,
+      },
     });
   } catch (error) {
     end(error instanceof Error ? error : new Error(messageOf(error)));

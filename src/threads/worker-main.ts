@@ -1,7 +1,7 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
-import { createLogger, directDestination, type Logger } from '../base/logger.ts';
+import { createLogger, type Logger, standardOutput } from '../base/logger.ts';
 import type { CallTable, EventTable, NoEvents } from '../contract/threads/call-table.ts';
 import { hostCalls } from '../contract/threads/host.ts';
 import type { Caller, Handlers } from './calls.ts';
@@ -55,7 +55,8 @@ export async function runComponent<
   const logger = createLogger({
     component: program.name,
     level: data.settings.log_level,
-    destination: directDestination(),
+    // Its lines depend on no event loop of another thread.
+    destination: standardOutput({ sync: true }),
   });
   const faults = data.fault_injection === true ? await import('./fault-injection.ts') : null;
   const serves: CallTable = { ...program.calls, ...faults?.faultCalls };

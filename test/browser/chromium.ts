@@ -17,6 +17,8 @@ const PROGRAM = ['chromium', 'chromium-browser', 'google-chrome']
 export const NO_BROWSER: string | null =
   PROGRAM === undefined ? 'there is no chromium on the PATH; install Debian’s package chromium' : null;
 
+const FAKE_MICROPHONE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
+
 const open = new Set<Chromium>();
 
 /** Closes the windows of every browser, as `Chromium.forget` does. */
@@ -30,12 +32,20 @@ export class Chromium {
   /** Where its windows are, which share their storage; null while there is none. */
   #context: Promise<BrowserContext> | null = null;
 
-  /** `hosts` maps names to addresses, as a name server would that an attacker controls. */
-  constructor(hosts: Readonly<Record<string, string>> = {}) {
+  /**
+   * `hosts` maps names to addresses, as a name server would that an attacker controls. `microphone` is a WAV file that is
+   * heard once by a page that opens the microphone, which it may.
+   */
+  constructor(hosts: Readonly<Record<string, string>> = {}, microphone: string | null = null) {
     const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`);
     this.#browser = chromium.launch({
       executablePath: PROGRAM ?? 'chromium',
-      args: ['--disable-gpu', '--disable-dev-shm-usage', `--host-resolver-rules=${rules.join(', ')}`],
+      args: [
+        ...['--disable-gpu', '--disable-dev-shm-usage', `--host-resolver-rules=${rules.join(', ')}`],
+        ...(microphone === null
+          ? []
+          : [...FAKE_MICROPHONE, `--use-file-for-fake-audio-capture=${microphone}%noloop`]),
+      ],
     });
     // It is told to whoever opens a window.
     this.#browser.catch(() => undefined);

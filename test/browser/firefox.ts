@@ -25,6 +25,11 @@ export class Firefox {
       executablePath: PROGRAM ?? 'firefox-esr',
       headless: true,
       userDataDir: join(this.#home, 'profile'),
+      // A page that opens the microphone may.
+      extraPrefsFirefox: {
+        'media.navigator.streams.fake': true,
+        'media.navigator.permission.disabled': true,
+      },
       // It refuses a home that is not its user's own.
       env: { ...loopbackEnvironment(), HOME: this.#home, MOZ_CRASHREPORTER_DISABLE: '1' },
     });

@@ -98,7 +98,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
-  it('[RPL-2] [WPL-10] is started there with a text, and what its worker does is shown', async () => {
+  it('[RPL-2] [WPL-10] is started there with a text, and what its worker does is shown, on its screen too', async () => {
     if ((await owner.row('gauges'))?.runtime !== undefined) await owner.kill('gauges');
     const page = await sheetOf('gauges');
     await fill(page, 'Start a worker with a text', 'Begin with station 17.');
@@ -116,7 +116,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     });
     await read(page, 'And the year 2021?');
     await page.show(`http://${hub.address}/?fiber=gauges&origin=far&part=screen`);
-    await read(page, 'a screen is only shown on the board of its own host');
+    await read(page, 'Live, read only');
+    await read(page, 'svc attach gauges --host far');
     expect((await hub.row('gauges'))?.runtime).toBeUndefined();
     expect(faults(page)).toEqual([]);
   });

@@ -1,12 +1,17 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Meeting, MeetingAnswer } from '../../src/contract/http/meeting.ts';
 import { makeRepository } from '../fixtures/repository.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+import { voice, writeWav } from '../kit/sound.ts';
 import { AGENT, AGENTS_FOLDER } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
-import { Chromium, NO_BROWSER, type View } from './chromium.ts';
+import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
+import { click, read } from './controls.ts';
 import {
   addLines,
   addPast,
@@ -24,8 +29,13 @@ import {
 /** Where pictures are kept: those that the documentation shows (`npm run pictures`), or with `EVERY_PICTURE` all of them. */
 const KEPT = process.env.PICTURES_FOLDER;
 const EVERY = process.env.EVERY_PICTURE !== undefined;
-/** Shown by the README. */
-const DOCUMENTED: readonly string[] = ['desk-light', 'desk-dark'];
+/** Shown by the README and by `phone.md`. */
+const DOCUMENTED: readonly string[] = [
+  'desk-light',
+  'desk-dark',
+  'meeting-phone-light',
+  'meeting-phone-dark',
+];
 const HOST = 'harbor';
 const LAPTOP: View = { width: 1400, height: 875 };
 const PHONE: View = { width: 390, height: 844, phone: true };
@@ -90,9 +100,18 @@ ${when === 'before' ? '  const rows = await open(station).rows(day);\n  if (rows
 
 let daemon: TestDaemon;
 let commit: string;
+let scratch: ScratchFolder;
 let browser: Chromium;
 /** The uids of the fibers, by their ids. */
 const uids = new Map<string, string>();
+/** What is said in a meeting, in the form of a transcript. */
+const SAID = `10:02:11-10:02:16 S1 the odd logger is placed to four minutes, and no better
+10:02:17-10:02:21 S2 then we keep its days and say so in the report
+10:02:24-10:02:30 S1 agreed, and the two others wait until somebody has been there
+10:02:33-10:02:36 S2 I can go on Thursday if the road is open
+`;
+const RECORDER = fileURLToPath(new URL('../fixtures/meetings/stand-in-recorder.mjs', import.meta.url));
+
 const folder = KEPT ?? mkdtempSync(join(tmpdir(), 'svc-pictures-'));
 
 async function prepare(home: TestDaemon['home']): Promise<void> {
@@ -360,10 +379,19 @@ const asks = (session: string) =>
   hook(session, { hook_event_name: 'PermissionRequest', tool_name: 'Bash', tool_input: { command: 'make' } });
 const works = (session: string) => hook(session, { hook_event_name: 'UserPromptSubmit', prompt: 'Go on.' });
 
+/** Keeps a picture where it was asked for. */
+async function keep(page: Page, name: string): Promise<void> {
+  if (KEPT === undefined || EVERY) writeFileSync(join(folder, `${name}.png`), await page.photo());
+  else if (DOCUMENTED.includes(name)) writeFileSync(join(folder, `${name}.webp`), await page.photo('webp'));
+}
+
 describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
   beforeAll(async () => {
-    browser = new Chromium();
-    daemon = await startTestDaemon({ settings: { SVC_HOST: HOST }, prepare });
+    scratch = scratchFolder();
+    const heard = join(scratch.path, 'voice.wav');
+    writeWav(heard, voice(60));
+    browser = new Chromium({}, heard);
+    daemon = await startTestDaemon({ settings: { SVC_HOST: HOST, SVC_RECORDER: RECORDER }, prepare });
     writeYesterday(daemon.home);
     const backfill = await worker('coast/backfill', asks);
     const fuzz = await worker('parser/fuzz', asks);
@@ -390,6 +418,7 @@ describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
     for (const { runtime, id } of await daemon.fibers()) if (runtime !== undefined) await daemon.kill(id);
     await browser?.close();
     await daemon?.dispose();
+    scratch?.remove();
     if (KEPT === undefined) rmSync(folder, { recursive: true, force: true });
   });
 
@@ -411,10 +440,32 @@ describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
       await page.settled();
       const fits = await page.learn<boolean>('document.documentElement.scrollWidth <= innerWidth');
       expect(fits, `${name} is as wide as the page`).toBe(true);
-      if (KEPT === undefined || EVERY) writeFileSync(join(folder, `${name}-${look}.png`), await page.photo());
-      else if (DOCUMENTED.includes(`${name}-${look}`))
-        writeFileSync(join(folder, `${name}-${look}.webp`), await page.photo('webp'));
+      await keep(page, `${name}-${look}`);
       expect(page.complaints, name).toEqual([]);
     }
+  });
+
+  it('are whole while a meeting is recorded', async () => {
+    const asked = { fiber_id: 'coast/backfill', note: 'The odd logger', meeting: { mode: 'phone' } };
+    const { body } = await daemon.http.post<{ meeting: Meeting }>('/meeting/join', asked);
+    appendFileSync(body.meeting.transcript, SAID);
+    for (const [look, view] of LOOKS) {
+      const page = await browser.open('about:blank', { view: (one) => one.look(view) });
+      await page.show(`http://${daemon.address}/?view=meeting`);
+      await click(page, 'Use this phone as the microphone');
+      await read(page, 'This phone is the microphone.');
+      await until('how loud it is', () =>
+        page.learn<boolean>("document.querySelector('meter')?.value > 0.5"),
+      );
+      await page.learn('document.fonts.ready.then(() => undefined)');
+      await page.settled();
+      await keep(page, `meeting-${look}`);
+      expect(page.complaints).toEqual([]);
+    }
+    await daemon.http.post('/meeting/stop', {});
+    await until(
+      'its end',
+      async () => (await daemon.http.get<MeetingAnswer>('/meeting')).body.meeting === null,
+    );
   });
 });

@@ -65,7 +65,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   const noDialog = () =>
     until('the end of the dialog', () => page.learn<boolean>("document.querySelector('dialog') === null"));
 
-  it('leads from the demo’s board to a task that is stashed, launched, watched, answered and accepted, and back', async () => {
+  it('[SVC-3] leads from the demo’s board to a task that is stashed, launched, watched, answered and accepted, and back', async () => {
     await read(page, 'live');
     await cardWhen(page, 'loader', 'at work', ({ column }) => column === 'In flight');
     await until('a wake', () => page.learn<boolean>("document.querySelector('article [role=img]') !== null"));

@@ -76,7 +76,7 @@ export function stateAnswer(over: Partial<State> = {}): State {
     boot_quarantine: { active: false, reason: 'restart', held: 0, released_at: null },
     brake: { on: false, since: null, note: null },
     data_dir: { path: '/srv/data', fault: null },
-    workers: { count: 0, most: null },
+    workers: { count: 0, resting: 0, most: null },
     worker_memory: {
       mechanism: 'cgroup v1',
       detail: '/sys/fs/cgroup/memory/svc-workers-0',

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rehearsal } from '../../src/contract/http/rehearsal.ts';
-import { stateAnswer, versionAnswer } from './answers.ts';
+import { fiberAnswer, runningRow, stateAnswer, versionAnswer } from './answers.ts';
 import { type Answers, createMachine, type Machine, serveDaemon } from './kit.ts';
 
 let machine: Machine;
@@ -33,19 +33,22 @@ const WHY = {
     { gate: 'project_dir', state: 'not_asked' },
   ],
   project_dir: { path: '/srv/dev', looked_at: false },
-  workers: { count: 1, most: null },
+  workers: { count: 1, resting: 0, most: null },
   waits_since: null,
 };
 
 describe('svc why', () => {
   it('[DSP-4] shows the cause, the mend, every gate, and whether the folder was checked', async () => {
     await serve({ 'GET /why?fiber=work%2Floader&look=1': { body: WHY } });
-    const { code, out } = await machine.svc('why', 'work/loader');
+    const { code, out: short } = await machine.svc('why', 'work/loader');
     expect(code).toBe(0);
-    expect(out).toMatch(/^work\/loader does not run: a person stopped its worker\.\n/);
-    expect(out).toContain('What to do: start it with `svc dispatch work/loader`.');
+    expect(short).toBe(
+      'work/loader does not run: a person stopped its worker.\nWhat to do: start it with `svc dispatch work/loader`.\n',
+    );
+    const { out } = await machine.svc('why', 'work/loader', '--all');
+    expect(out.startsWith(short)).toBe(true);
     expect(out).toContain('Its folder /srv/dev was not looked at.');
-    expect(out).toMatch(/held +SHUT +a person stopped its worker\nproject_dir +not asked\n/);
+    expect(out).toMatch(/held\s+SHUT\s+a person stopped its worker\nproject_dir\tnot asked\t\n/);
   });
 
   it('[DSP-4] accesses nothing with --no-look', async () => {
@@ -89,11 +92,17 @@ describe('svc stop-all and svc resume-all', () => {
 
   it('show in svc status that the brake is on, and the limit of workers', async () => {
     const brake = { on: true, since: Date.now() - 120_000, note: 'a leak' };
-    const state = stateAnswer({ brake, workers: { count: 1, most: 3 } });
-    await serve({ 'GET /version': { body: versionAnswer() }, 'GET /state': { body: state } });
+    const state = stateAnswer({ brake, workers: { count: 1, resting: 0, most: 3 } });
+    const { fiber_id: id, uid: _, store: __, ...runtime } = runningRow();
+    await serve({
+      'GET /version': { body: versionAnswer() },
+      'GET /state': { body: state },
+      'GET /fibers': { body: { fibers: [fiberAnswer({ id, runtime })] } },
+    });
+    Object.assign(machine.context, { outIsTerminal: true, columns: 80, colour: false });
     const { out } = await machine.svc('status');
-    expect(out).toContain('The emergency brake is on since 2 min ago (a leak)');
-    expect(out).toContain('Running (1 of at most 3)');
+    expect(out).toMatch(/brake +is on: a leak +2 min\n +svc resume-all\n/);
+    expect(out).toContain(' 1 working, 1 of 3 places taken\n');
   });
 });
 
@@ -133,6 +142,16 @@ describe('--dry-run', () => {
     mkdirSync(join(machine.folder, 'dev'));
     machine.env.SVC_STORES = store;
     machine.env.SVC_HOST = 'host-a';
+    // One that is installed, so that nothing is missing.
+    const own = {
+      id: 'own',
+      harness: 'claude',
+      cli: process.execPath,
+      args: [],
+      effort_levels: [],
+      default: true,
+    };
+    writeFileSync(join(machine.config_dir, 'agents.json'), JSON.stringify({ version: 1, agents: [own] }));
     const files = () =>
       readdirSync(machine.folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chooseSession, hostsThatRun } from '../../src/cli/verbs/attach/choose-worker.ts';
+import type { FiberRow } from '../../src/contract/fiber.ts';
+import type { State } from '../../src/contract/http/state.ts';
 import { fiberAnswer, OWN_LEASE, runningRow, stateAnswer, versionAnswer } from './answers.ts';
 import { type Answers, createMachine, type Machine, serveDaemon } from './kit.ts';
 
@@ -13,35 +15,55 @@ afterEach(() => machine.remove());
 const serve = (answers: Answers) => serveDaemon(machine, answers);
 
 describe('svc status', () => {
+  const answers = (state: State, fibers: readonly FiberRow[] = []): Answers => ({
+    'GET /version': { body: versionAnswer() },
+    'GET /state': { body: state },
+    'GET /fibers': { body: { fibers } },
+  });
+
   it('[OPF-4] names an operator file that is not valid, in one whole sentence', async () => {
     const error =
       '/etc/svc/agents.json is not valid at agents.0.harness: unknown; correct it, or remove the file';
     const path = '/etc/svc/agents.json';
-    await serve({
-      'GET /version': { body: versionAnswer() },
-      'GET /state': { body: stateAnswer({ operator_file_errors: [{ file: 'agents', path, error }] }) },
-    });
-    const { out } = await machine.svc('status');
-    expect(out).toContain(`\nOperator files with an error, not used as they are now\n${error}\n`);
+    await serve(answers(stateAnswer({ operator_file_errors: [{ file: 'agents', path, error }] })));
+    expect((await machine.svc('status')).out).toContain(
+      `fault\tagents.json\t${error}\t\tsvc daemon status\n`,
+    );
+    expect((await machine.svc('daemon', 'status')).out).toContain(
+      `\nOperator files with an error, not used as they are now\n${error}\n`,
+    );
   });
 
-  it('[OPR-2] shows on one page what runs, what is blocked and why, what is held and what starts next', async () => {
-    const ref = { uid: null, store: '/srv/notes' };
-    await serve({
-      'GET /version': { body: versionAnswer() },
-      'GET /state': {
-        body: stateAnswer({
+  it('[OPR-2] shows on one page what needs a person, what runs, what cannot start and what comes next', async () => {
+    const { fiber_id: _, uid: __, store: ___, ...runtime } = runningRow();
+    const svc = { kind: 'oneshot' as const, host: 'host-a' };
+    const blocked = {
+      reason: 'project_dir_missing',
+      message: 'project_dir /srv/gone is not a directory; make it or name another',
+      attempts: 3,
+      first_attempted_at: 1,
+      attempted_at: 2,
+      retry_at: Date.now() + 125_000,
+    };
+    const rows = [
+      fiberAnswer({ id: 'work/loader', runtime }),
+      fiberAnswer({ id: 'work/stuck', svc, project_dir: '/srv/gone', blocked }),
+      fiberAnswer({ id: 'work/held', svc, held: 'boot_quarantine', gate: 'held' }),
+      fiberAnswer({ id: 'work/killed', svc, held: 'killed', held_note: 'wrong branch', gate: 'held' }),
+      fiberAnswer({
+        id: 'roles/daily',
+        svc: { ...svc, kind: 'standing' },
+        next_due_at: Date.now() + 10 * 86_400_000,
+      }),
+    ];
+    await serve(
+      answers(
+        stateAnswer({
           running: [runningRow()],
-          blocked: [
+          pending_launch: [
             {
-              ...ref,
-              fiber_id: 'work/stuck',
-              reason: 'project_dir_missing',
-              message: '/srv/gone is not a folder; make it or name another',
-              attempts: 3,
-              first_attempted_at: 1,
-              attempted_at: 2,
-              retry_at: Date.now() + 125_000,
+              ...{ uid: null, store: '/srv/notes', fiber_id: 'work/killed', note: 'wrong branch' },
+              ...{ since: Date.now() - 60_000, reason: 'killed' },
             },
           ],
           captures: [
@@ -63,34 +85,6 @@ describe('svc status', () => {
               text_file: '/data/runs/r/text.md',
             },
           ],
-          pending_launch: [
-            {
-              ...ref,
-              fiber_id: 'work/held',
-              since: Date.now() - 60_000,
-              reason: 'boot_quarantine',
-              note: null,
-            },
-            {
-              ...ref,
-              fiber_id: 'work/killed',
-              since: Date.now() - 60_000,
-              reason: 'killed',
-              note: 'wrong branch',
-            },
-          ],
-          standing_roles: [
-            {
-              ...ref,
-              fiber_id: 'roles/daily',
-              schedule: '0 9 * * *',
-              tz: 'Europe/Paris',
-              state: 'armed',
-              auto_accept: false,
-              next_due_at: Date.now() + 7_300_000,
-              error: null,
-            },
-          ],
           poll_health: {
             ...stateAnswer().poll_health,
             stores: [
@@ -107,36 +101,47 @@ describe('svc status', () => {
             mux: { state: 'unknown', detail: 'timed out', owner: { kind: 'unknown', name: null } },
           },
         }),
-      },
-    });
+        rows,
+      ),
+    );
     const { code, out } = await machine.svc('status');
     expect(code).toBe(0);
-    expect(out).toMatch(/^daemon +pid /);
-    expect(out).toMatch(/\/srv\/a +stale +2 +never +it did not answer\n/);
-    expect(out).toMatch(/work\/loader +claude-sonnet +working +3 min +5 s ago/);
     expect(out).toMatch(
-      /work\/stuck +project_dir_missing +3 +in 2 min +\/srv\/gone is not a folder; make it/,
+      /^needs you\ta capture\tpi made no fiber of it: exited with 3; .*\tsvc daemon status\n/,
     );
-    expect(out).toMatch(/work\/held +1 min ago +boot_quarantine +svc daemon release\n/);
-    expect(out).toMatch(/work\/killed +1 min ago +killed \(wrong branch\) +svc resume work\/killed\n/);
-    expect(out).toMatch(
-      /capture-1 +pi +.* ended \(exited with 3\) +\/data\/runs\/r\/text\.md\nTo try it again: svc capture - --project-dir \/srv\/dev --agent pi --store \/srv\/notes --effort high --surface cli < \/data\/runs\/r\/text\.md\nOr take it off the list: svc incident dismiss r\n/,
+    expect(out).toContain('working\twork/loader\tclaude-sonnet\t3 min\t-\t\n');
+    expect(out).toContain(
+      'cannot start\twork/stuck\tfolder /srv/gone is not a directory\t\tsvc reshape work/stuck --project-dir <folder>\n',
     );
-    expect(out).toMatch(/roles\/daily +0 9 \* \* \* +Europe\/Paris +in 2 h\n/);
-    expect(out).toContain('tmux does not answer: timed out; see: svc doctor');
+    expect(out).toContain('cannot start\twork/held\theld since the restart\t\tsvc daemon release\n');
+    expect(out).toContain(
+      'cannot start\twork/killed\tstopped by you: wrong branch\t1 min\tsvc resume work/killed\n',
+    );
+    expect(out).toContain('fault\t/srv/a\tit did not answer\t\tsvc daemon status\n');
+    expect(out).toContain('fault\ttmux\tdoes not answer: timed out\t\tsvc doctor\n');
+    expect(out).toMatch(/next\troles\/daily\t/);
+
+    const daemon = (await machine.svc('daemon', 'status')).out;
+    expect(daemon).toMatch(/^daemon +pid /);
+    expect(daemon).toMatch(/\/srv\/a\tstale\t2\tnever\tit did not answer\n/);
+    expect(daemon).toMatch(
+      /capture-1\tpi\t.*\tended \(exited with 3\)\t\/data\/runs\/r\/text\.md\nTo try it again: svc capture - --project-dir \/srv\/dev --agent pi --store \/srv\/notes --effort high --surface cli < \/data\/runs\/r\/text\.md\nOr take it off the list: svc incident dismiss r\n/,
+    );
+    expect(daemon).toContain('tmux does not answer: timed out; see: svc doctor');
   });
 
-  it('leaves out empty sections', async () => {
+  it('leaves out what there is nothing of', async () => {
     const health = { ...stateAnswer().poll_health, stores: [] };
-    await serve({
-      'GET /version': { body: versionAnswer() },
-      'GET /state': { body: stateAnswer({ poll_health: health }) },
-    });
-    const { out } = await machine.svc('status');
-    expect(out).toContain('No store is configured');
-    expect(out).toContain('No worker runs.');
-    for (const title of ['Captures', 'Blocked', 'Held back', 'Standing roles'])
-      expect(out).not.toContain(title);
+    await serve(answers(stateAnswer({ poll_health: health }), [fiberAnswer({ status: 'open' })]));
+    expect((await machine.svc('status')).out.split('\n').map((line) => line.split('\t')[0])).toEqual([
+      'fault',
+      'Nothing needs you. Nothing is running.',
+      'host',
+      '',
+    ]);
+    const daemon = (await machine.svc('daemon', 'status')).out;
+    expect(daemon).toContain('No store is watched');
+    for (const title of ['Captures', 'Incidents']) expect(daemon).not.toContain(title);
   });
 
   it('[RDY-1] says that the daemon is booting', async () => {
@@ -171,9 +176,7 @@ describe('svc status', () => {
     expect(out).toMatch(/status +closed, accepted\n/);
     expect(out).toMatch(/agent +claude-sonnet \(high\)\n/);
     expect(out).toMatch(/schedule +0 9 \* \* 1 UTC\n/);
-    expect(out).toMatch(
-      /blocked +agent_unavailable: claude is not on the PATH \(2 tries, no further try by itself\)\n/,
-    );
+    expect(out).toMatch(/blocked +claude is not on the PATH; tried 2 times, not again by itself\n/);
   });
 
   it('says that there is no such fiber', async () => {
@@ -197,9 +200,10 @@ describe('svc ps', () => {
       last_activity_at: null,
     });
     await serve({ 'GET /state': { body: stateAnswer({ running: [runningRow(), app] }) } });
-    const { out } = await machine.svc('ps');
-    expect(out.split('\n')[0]).toMatch(/^FIBER +AGENT +PHASE +FOR +LAST SIGN +SESSION$/);
-    expect(out).toMatch(/talk +claude-sonnet +starting +3 min +- +\(app\)\n/);
+    expect((await machine.svc('ps')).out).toContain('talk\tclaude-sonnet\tstarting\t3 min\t-\t-\n');
+    expect((await machine.svc('ps', '--verbose')).out).toContain(
+      'talk\tclaude-sonnet\tstarting\t3 min\t-\t-\t(app)\n',
+    );
     expect(JSON.parse((await machine.svc('ps', '--json')).out)).toEqual(
       [runningRow(), app].map((row) => ({
         ...row,
@@ -242,7 +246,7 @@ describe('svc dispatch', () => {
     );
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'work/loader started: claude-sonnet in loader-x-svc\nWatch it with: svc attach loader-x-svc\n',
+      out: 'work/loader started: claude-sonnet\nWatch it with: svc attach work/loader\n',
     });
     await machine.svc('dispatch', 'work/loader', '--json');
     expect(seen.map((call) => call.body)).toEqual([
@@ -260,7 +264,7 @@ describe('svc dispatch', () => {
     const body = { ...launched, resumed: true, notes: ['the account is over its limit'] };
     const { seen } = await serve({ 'POST /dispatch': { body } });
     const { out } = await machine.svc('dispatch', 'work/loader', '--resume-mode', 'previous');
-    expect(out).toContain('work/loader resumed: claude-sonnet in loader-x-svc\n');
+    expect(out).toContain('work/loader resumed: claude-sonnet\n');
     expect(out).toContain('Note: the account is over its limit\n');
     expect(seen.map((call) => call.body)).toEqual([{ fiber_id: 'work/loader', resume_mode: 'previous' }]);
     expect((await machine.svc('dispatch', 'work/loader', '--resume-mode', 'sometimes')).code).toBe(2);
@@ -294,7 +298,7 @@ describe('svc kill', () => {
     expect(await machine.svc('kill', 'work/loader')).toEqual({
       code: 0,
       out:
-        'Stopped work/loader (loader-x-svc)\n' +
+        'Stopped work/loader.\n' +
         'It is held, also when the daemon is started anew; let it go on with: svc resume work/loader\n',
       err: '',
     });
@@ -323,8 +327,9 @@ describe('the session to attach to', () => {
 
   it('is found by the last part of a unique id', () => {
     expect(chooseSession([loader], 'loader')).toBe(loader.mux_session);
+    expect(chooseSession([loader, other], 'work/lo')).toBe(loader.mux_session);
     expect(() => chooseSession([loader, other], 'loader')).toThrow(
-      /loader names 2 running fibers: .*give a uid/,
+      /loader may be work\/loader in .* or old\/loader in .*; give more of the id, or the ULID/,
     );
   });
 
@@ -344,7 +349,8 @@ describe('the session to attach to', () => {
   });
 
   it('does not exist for a fiber that does not run, or that runs in the app', () => {
-    expect(() => chooseSession([loader], 'loade')).toThrow('svc ps lists those that run');
+    expect(() => chooseSession([loader], 'nobody')).toThrow('svc ps lists those that run');
+    expect(() => chooseSession([loader], 'oader')).toThrow('no worker runs for oader. Did you mean loader?');
     expect(() => chooseSession([runningRow({ mux_session: null })], 'work/loader')).toThrow(
       'has no terminal',
     );

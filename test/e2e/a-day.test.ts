@@ -79,7 +79,7 @@ describe('a day with the command line alone', () => {
       ...['repeat', 'digest', '--project-dir', project, '--agent', 'player', '--schedule', '0 9 1 1 *'],
     );
     leads(repeated, 'svc status');
-    expect(await svc('status')).toMatch(/Standing roles\n.*\ndigest +0 9 1 1 \*/);
+    expect(await svc('status')).toMatch(/^next\tdigest\t/m);
     const dispatch = leads(await svc('why', 'digest'), 'svc dispatch digest');
     await svc(...dispatch);
     const row = await statusWhen('digest', 'awaits review', (one) => one.status === 'closed');

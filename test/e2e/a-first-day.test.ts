@@ -36,9 +36,11 @@ describe('a first day, starting from the README', () => {
     home.env.PATH = `${home.path('bin')}:${home.env.PATH}`;
     const path = home.path('config', 'agents.json');
     const file = JSON.parse(readFileSync(path, 'utf8'));
+    for (const agent of file.agents) agent.default = false;
     file.agents.push({
       // In the place of the real one: it works on its fiber with `svc` alone, and hands off by `svc handoff`.
       id: 'claude-sonnet',
+      default: true,
       harness: 'claude',
       cli: process.execPath,
       args: [LAUNCHER, 'demo-agent', '--pace-ms', '50', '--playground', home.path()],
@@ -76,16 +78,21 @@ describe('a first day, starting from the README', () => {
       // A window of its own belongs to it; a terminal is tried elsewhere.
       if (line.startsWith('svc attach')) continue;
       if (line.startsWith('svc doctor')) {
-        // Before its first start no daemon answers: the line that says so names the command of the README.
-        expect((await typed(line)).stdout).toContain('svc daemon start');
+        expect((await typed(line)).stdout).toMatch(/^ok +daemon: pid /m);
         continue;
       }
-      if (line === 'svc accept say-hello')
-        await rowWhen('say-hello', 'is closed', ({ status }) => status === 'closed');
-      told.set(line, await svc(line));
+      const [, accepted] = /^svc accept (\S+)/.exec(line) ?? [];
+      if (accepted !== undefined) await rowWhen(accepted, 'is closed', ({ status }) => status === 'closed');
+      const ran = await typed(line);
+      // It tells on the way what it makes.
+      expect(ran, line).toMatchObject({ code: 0, ...(line.startsWith('svc run') ? {} : { stderr: '' }) });
+      told.set(line, ran.stdout);
     }
+    const [first] = told.keys();
+    expect(told.get(first!)).toBe('svc attach write\n');
     expect([...told.keys()]).toEqual(
       expect.arrayContaining([
+        'svc why write-a',
         'svc daemon start',
         'svc daemon release',
         'svc accept say-hello',
@@ -95,13 +102,13 @@ describe('a first day, starting from the README', () => {
     expect(await svc('svc agents')).toContain('claude-sonnet');
     expect(await svc('svc status say-hello')).toContain('closed, accepted');
     expect(told.get('svc why say-hello')).toContain('say-hello does not run');
-    expect(readFileSync(home.documentPath('say-hello', home.path('notes')), 'utf8')).toMatch(
+    expect(readFileSync(home.documentPath('say-hello', home.path('fibers')), 'utf8')).toMatch(
       /^tempered: true$/m,
     );
   });
 
   it('[LIF-7] [RES-2] has an agent hand off with `svc handoff`, and the next one start fresh', async () => {
-    await svc('svc fiber add Relay --store ~/notes --body "Carry on."');
+    await svc('svc fiber add Relay --body "Carry on."');
     await svc('svc install relay --project-dir ~/my-project --agent hands-off');
     const first = await rowWhen(
       'relay',
@@ -129,7 +136,7 @@ describe('a first day, starting from the README', () => {
     await svc(
       'svc capture "Look for moss\n\nUnder the northern stones." --project-dir ~/my-project --agent claude-sonnet',
     );
-    const path = home.documentPath('look-for-moss', home.path('notes'));
+    const path = home.documentPath('look-for-moss', home.path('fibers'));
     await until('the fiber of the text', () => existsSync(path), 60_000);
     await rowWhen(
       'look-for-moss',

@@ -88,7 +88,7 @@ describe('svc attach', () => {
     });
     expect(await hub.home.svc('attach', 'far-away', '--host', 'host-c')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('svc remotes list'),
+      stderr: expect.stringContaining('no host is called host-c. Did you mean host-b?'),
     });
     server.admit(false);
     try {

@@ -177,7 +177,7 @@ describe('a session that a person started', () => {
     const { runtime } = await daemon.rowWhen('mine', 'asking', (one) => one.runtime?.phase === 'waiting');
     expect(runtime).toMatchObject({ session_uuid: 'conversation-1', said: 'asks to use Bash' });
     expect((await home.svc('why', 'mine')).stdout).toMatch(
-      /^mine runs in desk: its worker waits for an answer since .*, it says: asks to use Bash\.$/m,
+      /^mine runs: its worker waits for an answer since .*, it says: asks to use Bash\.$/m,
     );
   });
 

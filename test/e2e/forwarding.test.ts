@@ -10,8 +10,10 @@ import { until } from '../kit/until.ts';
 const SESSION = '0198c0de-0000-4000-8000-000000000001';
 /** Each row that another host may answer, but for the transcripts whose answers say that they lie there. */
 const PASSED_ON = describedRows().filter(
-  ({ routing, remote }) =>
-    (routing === 'owner' || routing === 'host' || typeof routing === 'object') && remote === undefined,
+  ({ routing, remote, begins_here }) =>
+    (routing === 'owner' || routing === 'host' || typeof routing === 'object') &&
+    remote === undefined &&
+    begins_here?.({}) !== true,
 );
 
 /** The daemon that is asked, and the one that answers. */

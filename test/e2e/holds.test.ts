@@ -25,21 +25,23 @@ describe('a fiber that a person killed', () => {
 
   it('[WPL-4] [WPL-25] stays held with its reason over restarts and crashes, and is not started by a release', async () => {
     expect(await svc('kill', 'wrong', '--note', 'wrong branch')).toMatch(
-      /^Stopped wrong \(.*\nIt is held, also when the daemon is started anew; let it go on with: svc resume wrong\n$/,
+      /^Stopped wrong\.\nIt is held, also when the daemon is started anew; let it go on with: svc resume wrong\n$/,
     );
     for (const end of [() => daemon.kill9(), () => daemon.stop()]) {
       await end();
       await daemon.start({ release: false });
-      expect(await svc('daemon', 'release')).toContain('Still held:\n  wrong (killed): svc resume wrong\n');
+      expect(await svc('daemon', 'release')).toContain(
+        'Still held:\n  wrong (stopped by you): svc resume wrong\n',
+      );
       await daemon.ticks();
       expect(await svc('status')).toMatch(
-        /wrong +\d+ (s|min) ago +killed \(wrong branch\) +svc resume wrong\n/,
+        /^cannot start\twrong\tstopped by you: wrong branch\t\d+ (s|min)\tsvc resume wrong$/m,
       );
       expect(await svc('status', 'wrong')).toContain(
-        'killed (wrong branch); let it start with: svc resume wrong',
+        'stopped by you: wrong branch; let it start with: svc resume wrong',
       );
       expect(await svc('why', 'wrong')).toMatch(
-        /^wrong does not run: a person stopped its worker at \S+Z: wrong branch\.\nWhat to do: let it start with `svc resume wrong`/,
+        /^wrong does not run: a person stopped its worker at \d\d:\d\d: wrong branch\.\nWhat to do: let it start with `svc resume wrong`/,
       );
     }
     expect(launchesOf(daemon.home.data, 'wrong')).toHaveLength(1);
@@ -115,9 +117,11 @@ describe('a fiber whose workers end again and again', () => {
     await daemon.ticks();
     expect(launchesOf(daemon.home.data, 'looping')).toHaveLength(4);
     const page = await svc('status');
-    expect(page).toMatch(/looping +loop_breaker +4 +by you +4 workers in a row died/);
-    expect(page).toMatch(/looping +\d+ (s|min) ago +loop_breaker +svc resume looping\n/);
-    expect(await svc('daemon', 'release')).toContain('looping (loop_breaker): svc resume looping');
+    expect(page).toMatch(/^needs you\tlooping\tdied: .*\tsvc why looping$/m);
+    expect(await svc('status', 'looping')).toContain(
+      'failed 4 times in a row; tried 4 times, not again by itself',
+    );
+    expect(await svc('daemon', 'release')).toContain('looping (failed again and again): svc resume looping');
     expect(await svc('why', 'looping')).toContain('What to do: read the last screen in `svc status looping`');
     expect(await svc('resume', 'looping')).toContain('looping: oneshot');
     await until('one more try', () => launchesOf(daemon.home.data, 'looping').length > 4);
@@ -134,7 +138,7 @@ describe('a fiber whose workers end again and again', () => {
     expect(why).toContain('let it start with `svc resume left`');
     for (const page of [why, await svc('status', 'left'), await svc('status')])
       expect(page).not.toMatch(/died|mend|svc handoff/i);
-    expect(await svc('log', 'left')).toMatch(/ended .* exit code 0, without a handoff after /);
+    expect(await svc('log', 'left')).toMatch(/ended\texit code 0, without a handoff, after /);
     expect(await svc('dispatch', 'left')).toMatch(/^left (started|resumed):/);
   });
 });

@@ -64,7 +64,10 @@ describe('a store with hostile documents', () => {
       expect(status).toContain(path);
       expect(check).toContain(path);
     }
-    expect((await daemon.home.svc('status')).stdout).toContain('Documents with an error');
+    expect((await daemon.home.svc('status')).stdout).toMatch(
+      /^fault\tdocuments\t\d+ cannot be read\t\tsvc fiber check$/m,
+    );
+    expect((await daemon.home.svc('daemon', 'status')).stdout).toContain('Documents with an error');
   });
 
   it('[DSP-1] keeps working when healthy documents become hostile while it runs', async () => {

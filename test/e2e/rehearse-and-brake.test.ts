@@ -206,7 +206,7 @@ it('max_concurrent of host.json limits the poller but not forced starts', async 
   await until('one worker', async () => (await daemon!.state()).running.length === 1);
   await daemon.ticks();
   const state = await daemon.state();
-  expect(state.workers).toEqual({ count: 1, most: 1 });
+  expect(state.workers).toEqual({ count: 1, resting: 0, most: 1 });
   const waiting = state.running[0]!.fiber_id === 'one' ? 'two' : 'one';
   const { body: why } = await daemon.http.get<Why>(`/why?fiber=${waiting}`);
   expect(why.first).toMatchObject({ gate: 'max_concurrent' });

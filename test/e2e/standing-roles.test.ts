@@ -26,11 +26,13 @@ afterAll(() => daemon.dispose());
 
 it('[LIF-5] a role that awaits review says so in status, why and its page, and repeat says so before', async () => {
   const told = await repeat('reviewed', '--agent', 'reports');
-  expect(told).toMatch(/The daemon starts it at \d{4}-01-01 09:00: svc status\n/);
+  expect(told).toMatch(/The daemon starts it 1 Jan \d{4}: svc status\n/);
   expect(told).toContain('After each run it awaits review, and runs again only after: svc accept reviewed\n');
   await svc('dispatch', 'reviewed');
   await daemon.rowWhen('reviewed', 'closed', (row) => row.status === 'closed');
-  expect(await svc('status')).toMatch(/\nreviewed +0 9 1 1 \* +\S+ +awaits review: svc accept reviewed\n/);
+  expect(await svc('status')).toMatch(
+    /^to review\treviewed\t.*\tsvc accept reviewed\tsvc reopen reviewed -m "…"$/m,
+  );
   const why = await svc('why', 'reviewed');
   expect(why).toContain('reviewed does not run: its last run awaits review, and nothing is due before.\n');
   expect(why).toContain('What to do: accept the run with `svc accept reviewed`');
@@ -53,10 +55,10 @@ it('[LIF-6] with --auto-accept goes on by itself after a run that left an outcom
     expect(launchesOf(daemon.home.data, 'nightly')).toHaveLength(run);
     expect(await daemon.row('nightly')).toMatchObject({ status: 'active', outcome: 'Nothing new.' });
   }
-  const log = await svc('log', 'nightly');
-  const accepted = /handed off +(\S+) .*\n.* accepted +\1 +by itself \(--auto-accept\), after the run of /g;
+  const log = await svc('log', 'nightly', '--verbose');
+  const accepted = /handed off\t(\S+)\t.*\n.*\taccepted\t\1\tby itself \(--auto-accept\), after the run of /g;
   expect(new Set([...log.matchAll(accepted)].map(([, session]) => session)).size).toBe(2);
-  expect(await svc('status')).toMatch(/\nnightly +0 9 1 1 \* +\S+ +in \d+ d\n/);
+  expect(await svc('status')).toMatch(/^next\tnightly\t1 Jan/m);
   await svc('dispatch', 'silent');
   await daemon.rowWhen('silent', 'awaits review', (row) => row.status === 'closed');
   expect(await svc('log', 'silent')).not.toContain('accepted');

@@ -120,7 +120,7 @@ describe('a data folder that is deleted under its daemon', () => {
       status: 422,
       body: { reason: 'data_dir_lost' },
     });
-    expect((await home.svc('status')).stdout).toContain(`Nothing is started: the data folder ${home.data}`);
+    expect((await home.svc('status')).stdout).toContain(`fault\tdata folder\tthe data folder ${home.data}`);
 
     // A second daemon with the same settings makes the folder anew, and is refused all the same.
     const [file = '', ...args] = home.daemonArgv();

@@ -69,7 +69,7 @@ export class Daemon {
   }
 
   /** Waits until it answers that it is ready. */
-  async ready(most_ms = 30_000): Promise<this> {
+  async ready(most_ms = 120_000): Promise<this> {
     await until(
       'a ready daemon',
       async () => {
@@ -83,7 +83,7 @@ export class Daemon {
   }
 
   async address(): Promise<string> {
-    this.#address ??= await until('daemon.json', () => this.#bed.announced(this.pid), 30_000);
+    this.#address ??= await until('daemon.json', () => this.#bed.announced(this.pid), 120_000);
     return this.#address;
   }
 
@@ -102,7 +102,7 @@ export class Daemon {
   }
 
   /** Waits for a state of affairs that `GET /state` tells. */
-  async stateWhen(what: string, holds: (state: State) => boolean, most_ms = 20_000): Promise<State> {
+  async stateWhen(what: string, holds: (state: State) => boolean, most_ms = 60_000): Promise<State> {
     let last: State | null = null;
     try {
       return await until(
@@ -268,7 +268,7 @@ export class Bed {
       args: [LAUNCHER, ...args],
       env: this.env,
       cwd: this.root,
-      timeout_ms: options.timeout_ms ?? 30_000,
+      timeout_ms: options.timeout_ms ?? 120_000,
       max_output_bytes: 4 * 1024 * 1024,
       ...(options.input === undefined ? {} : { input: options.input }),
     });

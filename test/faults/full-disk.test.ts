@@ -96,3 +96,32 @@ it('reports what a full disk refuses, truncates nothing, keeps running, and reco
   expect(left.some((name) => name.endsWith('four.md'))).toBe(false);
   expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 });
+
+it('outlives a log that cannot be written, and says how much of it is lost', async ({ skip }) => {
+  disk = smallDisk();
+  if (disk === null) return skip('this user may not mount a small file system');
+  const root = join(disk.path, 'b');
+  mkdirSync(root);
+  bed = new Bed({ root, env: { SVC_LOG_LEVEL: 'trace' } });
+  const daemon = await bed.daemon().ready();
+  disk.fill();
+  // About twice as many lines as are kept.
+  for (let round = 0; round < 50; round += 1)
+    await Promise.all(Array.from({ length: 200 }, () => daemon.get('/version')));
+  expect((await daemon.get<Version>('/version')).json.ready).toBe(true);
+  disk.mend();
+  await until('the log again', () => bed?.log().includes('are lost'), 30_000);
+  expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+it('ends when it is told to although its log cannot be written', async ({ skip }) => {
+  disk = smallDisk();
+  if (disk === null) return skip('this user may not mount a small file system');
+  const root = join(disk.path, 'b');
+  mkdirSync(root);
+  bed = new Bed({ root, env: { SVC_LOG_LEVEL: 'trace' } });
+  const daemon = await bed.daemon().ready();
+  disk.fill();
+  await Promise.all(Array.from({ length: 100 }, () => daemon.get('/version')));
+  expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+});

@@ -5,14 +5,16 @@ import type { Witness } from './bed.ts';
 export type Generation = {
   spawned_at: number;
   killed_at: number;
+  /** Whether nothing had run on the host when it was spawned. */
+  first: boolean;
   released_at: number | null;
   /** When a launch of a fiber was first asked for, by uid. */
   asked: Map<string, number>;
 };
 
 /**
- * Launches that nobody allowed: a daemon may launch a fiber after its release, on request, or when it saw
- * the fiber's worker run itself.
+ * Launches that nobody allowed: a daemon may launch a fiber after its release, on request, when it saw
+ * the fiber's worker run itself, or, on a host where nothing had run, for the first time.
  */
 export function withoutAuthority(
   launches: readonly RunManifest[],
@@ -30,6 +32,8 @@ export function withoutAuthority(
     }
     if (by.released_at !== null && by.released_at <= at) continue;
     if ((by.asked.get(launch.uid) ?? Number.POSITIVE_INFINITY) <= at) continue;
+    const ran_before = launches.some((one) => one.uid === launch.uid && one.dispatched_at < at);
+    if (by.first && !ran_before) continue;
     const seen = told.some(
       (one) =>
         one.event === 'start' &&

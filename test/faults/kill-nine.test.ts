@@ -46,6 +46,7 @@ it.concurrent.each(SEEDS)(
         const generation: Generation = {
           spawned_at: daemon.spawned_at,
           killed_at: Number.POSITIVE_INFINITY,
+          first: !existsSync(join(bed.root, 'data', 'runs')),
           released_at: null,
           asked: new Map(),
         };
@@ -94,6 +95,7 @@ it.concurrent.each(SEEDS)(
       generations.push({
         spawned_at: last.spawned_at,
         killed_at: Number.POSITIVE_INFINITY,
+        first: false,
         released_at: null,
         asked: new Map(),
       });

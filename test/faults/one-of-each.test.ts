@@ -132,7 +132,7 @@ async function expectAllServed(daemon: Daemon, dead: readonly string[]): Promise
   };
   const places = {
     'GET /state': JSON.stringify(await daemon.state()),
-    'svc status': await said('status'),
+    'svc daemon status': await said('daemon', 'status'),
     'svc fiber check': await said('fiber', 'check'),
   };
   for (const [place, text] of Object.entries(places))

@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/faults/**/*.test.ts'],
-    testTimeout: 180_000,
+    testTimeout: 360_000,
     hookTimeout: 120_000,
     setupFiles: ['test/kit/no-listener-leaks.ts'],
     globalSetup: ['test/kit/built-package.ts'],

@@ -259,8 +259,8 @@ describe('findFiber', () => {
     }
     await temp.store.create({ name: 'c' });
     await temp.store.create({ name: 'b', parent: 'c' });
-    expect(() => findFiber([temp.store], 'b')).toThrow('a/b in');
-    expect(() => findFiber([temp.store], 'nothing')).toThrow('no fiber "nothing"');
+    expect(() => findFiber([temp.store], 'b')).toThrow('a/b or c/b');
+    expect(() => findFiber([temp.store], 'nothing')).toThrow('no fiber is called nothing');
   });
 
   it('[FIB-1] refuses a canonical id that two stores have, and names both', async () => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLogger } from '../../src/base/logger.ts';
+import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { type Copy, CopyFiles, digestOf } from '../../src/fleet/copy-files.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 
@@ -103,7 +103,7 @@ describe('the last answers of other hosts on disk', () => {
     files.sweep(0);
     new CopyFiles({
       folder: join(folder, 'none'),
-      logger: createLogger({ component: 'x', level: 'warn' }),
+      logger: silentLogger,
     }).sweep(now);
     expect(namesIn('commits')).toHaveLength(1);
   });

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
-import { COPY_END } from '../../src/contract/threads/fleet.ts';
 import { CopyFiles } from '../../src/fleet/copy-files.ts';
 import { FleetFeeds } from '../../src/fleet/fleet-feeds.ts';
 import { KeptFeeds } from '../../src/fleet/kept-feeds.ts';
 import type { FollowedRemote } from '../../src/fleet/remote-address.ts';
-import { encodeBlocks } from '../../src/fleet/row-blocks.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { type FakeHost, FakeTransport } from './fake-transport.ts';
 import { toldDelta, toldRow, toldWhole } from './told-feeds.ts';
@@ -28,7 +26,10 @@ let lookUp: (name: string) => FollowedRemote | null;
 /** What starts a tunnel anew, and those that it was asked for. */
 let restart: (name: string) => boolean;
 let restarted: string[];
+/** The names of those that answer nobody, as they were told. */
+let silences: string[][];
 beforeEach(() => {
+  silences = [];
   clock = new FakeClock();
   transport = new FakeTransport();
   told = [];
@@ -48,6 +49,7 @@ beforeEach(() => {
       return restart(name);
     },
     tell: (tag) => told.push(tag),
+    tellSilent: (now) => silences.push(now.map(({ name }) => name)),
     random: () => 0.5,
   });
 });
@@ -90,20 +92,17 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 /** What changed after a tag, or all of the copies. */
 const origins = (since = '') =>
   Object.fromEntries(
     (feeds.since(since) ?? wholeCopies()).map(({ name, bytes, ...origin }) => [
       name,
-      { ...origin, read: bytes === null ? null : JSON.parse(bytes.toString()) },
+      { ...origin, read: bytes === null ? null : JSON.parse(textOf(bytes)) },
     ]),
   );
 const wholeCopies = () =>
-  feeds.copies().map(({ copy, ...read }) => {
-    if (copy === null) return { ...read, bytes: null };
-    const rows = encodeBlocks(copy.blocks).subarray(1);
-    return { ...read, bytes: Buffer.concat([Buffer.from(copy.head), rows, Buffer.from(COPY_END)]) };
-  });
+  feeds.copies().map(({ copy, ...read }) => ({ ...read, bytes: copy?.whole() ?? null }));
 const originOf = (name: string, since = '') => {
   const found = origins(since)[name];
   if (found === undefined) throw new Error(`nothing is told of ${name}`);
@@ -344,6 +343,33 @@ describe('the breaker of a remote', () => {
     expect([originOf('host-b').state, breaker('host-b')]).toEqual(['fresh', 'closed']);
   });
 
+  it('[BRK-1] is told of while it is tripped by silence, and one that is wanted then is asked once a second', async () => {
+    const b = hostOf('host-b', []);
+    hostOf('host-c', []);
+    const booting = { error: 'booting', message: 'it is starting' };
+    hostOf('host-d', []).fake.feed = () => ({ status: 503, body: booting });
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c'), remoteOf('host-d')]);
+    await pass(1_000);
+    b.gone();
+    await pass(20_000);
+    expect([breaker('host-b'), breaker('host-d'), silences]).toEqual(['tripped', 'tripped', [['host-b']]]);
+    await pass(1_000);
+    const asked = () => transport.asked.filter(({ to }) => to.name === 'host-b').length;
+    const before = asked();
+    for (let time = 0; time < 3; time += 1) {
+      feeds.askAgain('host-b');
+      feeds.askAgain('host-c');
+      feeds.askAgain('host-x');
+      await pass(50);
+    }
+    expect(asked()).toBe(before + 1);
+    hostOf('host-b', []);
+    await pass(1_000);
+    feeds.askAgain('host-b');
+    await pass(50);
+    expect([breaker('host-b'), silences.at(-1)]).toEqual(['closed', []]);
+  });
+
   it('[BRK-1] asks through a tunnel that was started anew once that has had its time', async () => {
     restart = () => {
       hostOf('host-b', []);
@@ -525,6 +551,7 @@ describe('the last good copies on disk', () => {
       ...{ host: 'host-a', nonce: 'm', transport, clock, kept, lookUp, random: () => 0.5 },
       restartTunnel: async () => false,
       tell: () => {},
+      tellSilent: () => {},
     });
 
   it('[RTE-7] are shown at once after a restart, with their age, and followed by the tag that they have', async () => {

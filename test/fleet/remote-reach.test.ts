@@ -23,7 +23,7 @@ afterEach(async () => {
 function reach(...remotes: unknown[]) {
   const remotes_file = join(dir, 'remotes.json');
   writeFileSync(remotes_file, JSON.stringify({ remotes }));
-  return createRemoteReach({ remotes_file, reachedAs: (address) => address });
+  return createRemoteReach({ host: 'here', remotes_file, reachedAs: (address) => address });
 }
 
 /** Another host's daemon; gives its port. */

@@ -51,6 +51,7 @@ function start(): void {
       return answer({ name, path, etag });
     },
     remotes: () => remotes,
+    buildOf: (name) => (name === 'host-b' ? 'b1' : null),
     files: new CopyFiles({ folder: join(scratch.path, 'remote-temporal'), logger: silentLogger }),
     times: TIMES,
     clock,
@@ -76,7 +77,7 @@ function files(feed = 'commits'): string[] {
 describe('a read of another host', () => {
   it('[TMP-8] [LIM-15] is asked for when it is wanted, and not again within a minute', async () => {
     const first = clock.now();
-    const fresh = { name: 'host-b', state: 'fresh', error: null, build: null };
+    const fresh = { name: 'host-b', state: 'fresh', error: null, build: 'b1' };
     const read = { host: 'host-b', commits: [] };
     clock.advance(HOUR);
     expect(asked).toEqual([]);

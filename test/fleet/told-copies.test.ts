@@ -2,57 +2,48 @@ import { describe, expect, it } from 'vitest';
 import { readFeedAnswer } from '../../src/fleet/feed-answer.ts';
 import { RemoteCopy } from '../../src/fleet/remote-copy.ts';
 import { toldCopies } from '../../src/fleet/told-copies.ts';
-import { nextCopy } from '../../src/routes/copy-blocks.ts';
 import { toldDelta, toldRow, toldWhole } from './told-feeds.ts';
 
 const ORIGIN = { state: 'fresh', last_ok_at: 5, error: null, build: 'b1' } as const;
-const rows = Array.from({ length: 50 }, (_, at) => toldRow(`r${String(at).padStart(2, '0')}`));
+const noTurn = () => Promise.reject(new Error('this is too little for a turn'));
+const copyOf = (host: string, change: number, rows: object[]) =>
+  new RemoteCopy(readFeedAnswer(toldWhole(host, 't-1', rows)), change);
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 describe('the copies that are told to a reader', () => {
-  it('[RPL-2] have the very bytes of the feeds, of which one that changed tells only blocks that changed', () => {
-    const [b, c] = ['host-b', 'host-c'].map(
-      (host, at) => new RemoteCopy(readFeedAnswer(toldWhole(host, 't-1', rows)), at + 1),
-    ) as [RemoteCopy, RemoteCopy];
-    const tell = (had: number | null) =>
-      toldCopies(
-        [
-          ...[b, c].map((copy, at) => ({
-            ...{ name: `host-${at}`, ...ORIGIN },
-            copy: { ...copy.blocks(), last_change: copy.last_change },
-          })),
-          { name: 'host-d', ...ORIGIN, copy: null },
-        ],
-        had,
-      );
-    const taker = (bytes: Uint8Array) => {
-      let at = 0;
-      return (length: number) => {
-        at += length;
-        return bytes.subarray(at - length, at);
-      };
-    };
-    const first = tell(null);
-    const take = taker(first.bytes);
-    const had = first.reads.map(({ copy }) => nextCopy(undefined, copy, take));
-    expect(had.map((one) => one && Buffer.from(one.pieces.joined()).toString())).toEqual([
-      b.whole().toString(),
-      c.whole().toString(),
-      undefined,
+  it('[RPL-2] are those that it lacks, in the very bytes of the feeds', async () => {
+    const rows = Array.from({ length: 50 }, (_, at) => toldRow(`r${String(at).padStart(2, '0')}`));
+    const [b, c] = [copyOf('host-b', 1, rows), copyOf('host-c', 2, rows)];
+    const copies = [b, c, null].map((copy, at) => ({ name: `host-${at}`, ...ORIGIN, copy }));
+    const tell = (had: number | null) => toldCopies(copies, had, noTurn);
+    const first = await tell(null);
+    expect(first.reads.map(({ name, copy }) => [name, copy])).toEqual([
+      ['host-0', 'told'],
+      ['host-1', 'told'],
+      ['host-2', 'none'],
     ]);
-    b.apply(
-      readFeedAnswer(toldDelta('host-b', 't-2', [toldRow('r07', { name: 'Nöw' })], ['/s/.fibers/r30.md'])),
-      3,
-    );
-    const later = tell(2);
-    expect(later.reads.map(({ copy }) => (typeof copy === 'string' ? copy : typeof copy))).toEqual([
-      'object',
-      'same',
-      'object',
-    ]);
-    expect(later.bytes.length).toBeLessThan(first.bytes.length / 4);
-    const takeLater = taker(later.bytes);
-    const now = later.reads.map(({ copy }, at) => nextCopy(had[at], copy, takeLater));
-    expect(Buffer.from(now[0]!.pieces.joined()).toString()).toBe(b.whole().toString());
-    expect(now[1]).toBe(had[1]);
+    expect(first.parts.map(textOf)).toEqual([b, c].map((copy) => textOf(copy.whole())));
+    const changed = toldDelta('host-b', 't-2', [toldRow('r07', { name: 'Nöw' })], ['/s/.fibers/r30.md']);
+    b.apply(readFeedAnswer(changed), 3);
+    const later = await tell(2);
+    expect(later.reads.map(({ copy }) => copy)).toEqual(['told', 'same', 'none']);
+    expect(later.parts.map(textOf)).toEqual([textOf(b.whole())]);
+    expect(textOf(first.parts[0]!)).not.toBe(textOf(b.whole()));
+  });
+
+  it('are told in turns of about a MiB, each as it is then', async () => {
+    const rows = Array.from({ length: 40 }, (_, at) => toldRow(`r${at}`, { name: 'x'.repeat(10_000) }));
+    const copies = Array.from({ length: 8 }, (_, at) => ({
+      ...{ name: `host-${at}`, ...ORIGIN },
+      copy: copyOf(`host-${at}`, at, rows),
+    }));
+    let turns = 0;
+    const last = copies.at(-1)!.copy;
+    const { parts } = await toldCopies(copies, null, async () => {
+      turns += 1;
+      last.apply(readFeedAnswer(toldDelta('host-7', `t-${turns}`, [])), 100 + turns);
+    });
+    expect(turns).toBe(2);
+    expect(JSON.parse(textOf(parts[7]!)).tag).toBe('t-2');
   });
 });

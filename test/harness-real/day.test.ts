@@ -67,7 +67,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     await one.killAndRestart();
     const released = await one.svc('daemon', 'release');
     expect(released).toContain('Nothing was held back.');
-    expect(released).toContain('day (killed): svc resume day');
+    expect(released).toContain('day (stopped by you): svc resume day');
     await ticks(one);
     await agreeWithPages(one);
     expect(one.launches()).toHaveLength(2);

@@ -115,6 +115,27 @@ it('the check knows that the real claude trusts a folder below a trusted one', a
   await harness.transcript(launched, (text) => text.includes('STRAIGHT'));
 });
 
+it('the check knows that the real claude trusts a git worktree of a trusted repository', async () => {
+  harness = await startRealHarness('claude', {
+    prepare: ({ home, project_dir }) => {
+      const repo = join(dirname(project_dir), 'repo');
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', '-C', repo, ...args]);
+      mkdirSync(repo);
+      git('init', '-q');
+      git('commit', '-q', '--allow-empty', '-m', 'First');
+      rmSync(project_dir, { recursive: true });
+      git('worktree', 'add', '-q', '-b', 'fiber/task', project_dir);
+      rewriteClaude((state) => {
+        state.projects = { [repo]: { hasTrustDialogAccepted: true } };
+      })({ home, project_dir });
+    },
+  });
+  expect(await harness.adapter.checkFirstRun(harness)).toEqual([]);
+  const launched = await harness.launch('Run: STRAIGHT', 'STRAIGHT');
+  await harness.transcript(launched, (text) => text.includes('STRAIGHT'));
+});
+
 it('the check knows that the real claude refuses to bypass permissions as root', async (context) => {
   if (process.getuid?.() !== 0) context.skip('only root is refused');
   harness = await startRealHarness('claude', { agent: { args: ['--dangerously-skip-permissions'] } });

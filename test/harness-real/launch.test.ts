@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const MARKER = '01KRUN0000000000000000MARK';
 const PROMPT_TEXT = `You are a worker.\nRun: ${MARKER}\nFrom User:\nIt's "quoted" and $HOME \`cmd\` stays text.`;
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 const said = (text: string) => (request: { turns: { text: string }[] }) =>
   request.turns.some((turn) => turn.text.includes(text));

@@ -65,7 +65,7 @@ describe.each(HARNESS_NAMES)('a standing role of the real %s', (name) => {
       await expect.poll(accepted, { timeout: WITHIN_MS }).toEqual(runs.slice(0, is_last ? index : index + 1));
     }
     expect(await role()).toMatchObject({ state: 'awaiting_review', next_due_at: null });
-    expect(await one.svc('status')).toMatch(/\nnightly +.*awaits review: svc accept nightly\n/);
+    expect(await one.svc('status')).toMatch(/^to review\tnightly\t.*\tsvc accept nightly\t/m);
     expect(await one.svc('why', 'nightly')).toContain(
       'its last run awaits review, and nothing is due before',
     );

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { holdWords } from '../../src/cli/command-line/screen-words.ts';
+import { contextText } from '../../src/cli/verbs/status/context-text.ts';
 import type { Death, FiberRow } from '../../src/contract/fiber.ts';
 import type { LifeEntry } from '../../src/contract/http/life.ts';
 import type { Spend } from '../../src/contract/http/spend.ts';
@@ -44,15 +46,16 @@ export async function pageContradictions(one: RealDaemon, printed: Printed, trut
       hold: holds.get(fiber.row.uid ?? ''),
     };
   });
-  const [status, ...pages] = await Promise.all([
-    one.svc('status').then((text) => statusPage(one, text, fibers, truth)),
+  const pages = await Promise.all([
+    one.svc('status').then((text) => statusPage(text, fibers)),
+    one.svc('daemon', 'status').then((text) => daemonPage(one, text, truth)),
     ...fibers.flatMap((fiber) => [
-      one.svc('status', fiber.row.id).then((text) => fiberPage(one, text, fiber)),
-      one.svc('why', fiber.row.id, '--no-look').then((text) => whyPage(text, fiber)),
-      one.svc('log', fiber.row.id).then((text) => logPage(one, text, fiber)),
+      one.svc('status', fiber.row.id, '--verbose').then((text) => fiberPage(one, text, fiber)),
+      one.svc('why', fiber.row.id, '--no-look', '--all').then((text) => whyPage(text, fiber)),
+      one.svc('log', fiber.row.id, '--verbose').then((text) => logPage(one, text, fiber)),
     ]),
   ]);
-  return [status!, ...pages].flat();
+  return pages.flat();
 }
 
 /** The holds that were put on one fiber, by its uid. */
@@ -67,50 +70,56 @@ function holdsIn(data_dir: string) {
   );
 }
 
-const cellsOf = (line: string) => line.trim().split(/ {2,}/);
-const firstCells = (lines: readonly string[]) => lines.slice(1).map((line) => cellsOf(line)[0]!);
+const cellsOf = (line: string) => line.split('\t');
 
-/** The page of the whole daemon: of each section the fibers that it lists. */
-function statusPage(one: RealDaemon, text: string, fibers: readonly Fiber[], truth: Truth): string[] {
+/** Groups of svc status that hold fibers with a worker, and the words of all others. */
+const AT_WORK = ['working', 'idle', 'unknown', 'starting'];
+const OTHERS = ['needs you', 'to review', 'cannot start', 'fault', 'next', 'host'];
+
+/** The page of what goes on: in which groups each fiber stands. */
+function statusPage(text: string, fibers: readonly Fiber[]): string[] {
   const found: string[] = [];
-  const compare = comparedIn(found);
-  const idsWhere = (test: (fiber: Fiber) => boolean) => fibers.filter(test).map(({ row }) => row.id);
-  const [head, ...sections] = text.split('\n\n').map((part) => part.split('\n').filter(Boolean));
-  const pid = Number(/^daemon +pid (\d+),/.exec(head?.[0] ?? '')?.[1]);
-  if (!isAlive(pid)) found.push(`svc status names the daemon ${pid}, which does not run`);
-  const expected: Record<string, string[]> = {
-    Running: idsWhere(({ session }) => session !== null),
-    Blocked: idsWhere(({ row }) => row.blocked !== undefined),
-    Died: idsWhere(({ death }) => death !== undefined),
-    'Held back': idsWhere(({ hold, row }) => hold !== undefined || row.held === 'boot_quarantine'),
-    'Standing roles': idsWhere(({ document }) => document.svc?.kind === 'standing'),
-  };
-  const shown = new Set<string>();
-  for (const [title = '', ...lines] of sections) {
-    const name = title.replace(/ \(.*\)$/, '');
-    shown.add(name);
-    const ids = expected[name];
-    if (ids !== undefined) {
-      const listed = lines[0] === 'No worker runs.' ? [] : firstCells(lines);
-      compare(`${name} in svc status`, listed.sort(), ids.sort());
-    } else if (name === 'Stores')
-      compare(
-        'the stores of svc status',
-        lines.slice(1).map((line) => [cellsOf(line)[0], cellsOf(line)[2]]),
-        [[one.store, String(truth.documents.size)]],
-      );
-    else if (!KNOWN_LINES.some((known) => known.test(title))) found.push(`svc status says “${title}”`);
+  const groups = new Map<string, Set<string>>();
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [group = '', ids = ''] = cellsOf(line);
+    if (!AT_WORK.includes(group) && !OTHERS.includes(group) && !/^Nothing needs you\./.test(group))
+      found.push(`svc status says “${line}”`);
+    for (const id of ids.split(', ')) groups.set(group, (groups.get(group) ?? new Set()).add(id));
   }
-  for (const [name, ids] of Object.entries(expected))
-    if (ids.length > 0 && !shown.has(name)) found.push(`svc status has no ${name}, and there are ${ids}`);
+  const isIn = (id: string, ...names: string[]) => names.some((name) => groups.get(name)?.has(id) === true);
+  for (const { row, session, death, hold, document } of fibers) {
+    const awaits = document.status === 'closed' && document.tempered === undefined;
+    if (session !== null && !isIn(row.id, ...AT_WORK, 'needs you', 'to review'))
+      found.push(`svc status does not say that ${row.id} runs`);
+    if (session === null && isIn(row.id, 'working', 'idle', 'unknown'))
+      found.push(`svc status says that ${row.id} runs`);
+    if (awaits !== isIn(row.id, 'to review')) found.push(`svc status is wrong on the review of ${row.id}`);
+    const waits = session === null && document.status === 'active';
+    if (waits && death !== undefined && !isIn(row.id, 'needs you', 'cannot start'))
+      found.push(`svc status does not say that ${row.id} died`);
+    if (
+      waits &&
+      (hold !== undefined || row.blocked !== undefined) &&
+      !isIn(row.id, 'needs you', 'cannot start')
+    )
+      found.push(`svc status does not say that ${row.id} is kept back`);
+  }
   return found;
 }
 
-const KNOWN_LINES = [/^tmux server: /, /^COMPONENT /, /^Since the daemon started nothing is launched/];
+/** The page of the daemon: its process and its store. */
+function daemonPage(one: RealDaemon, text: string, truth: Truth): string[] {
+  const found: string[] = [];
+  const pid = Number(/^daemon +pid (\d+),/.exec(text)?.[1]);
+  if (!isAlive(pid)) found.push(`svc daemon status names the daemon ${pid}, which does not run`);
+  const line = text.split('\n').find((each) => each.startsWith(`${one.store}\t`));
+  comparedIn(found)('the fibers of svc daemon status', cellsOf(line ?? '')[2], String(truth.documents.size));
+  return found;
+}
 
 /** The page of one fiber: each label beside its document, its run directory and tmux. */
 function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
-  const { row, document, last, session, hold, death: died } = fiber;
+  const { row, document, last, session, death: died } = fiber;
   const { svc = {} } = document;
   const found: string[] = [];
   const compare = comparedIn(found);
@@ -118,7 +127,7 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
   compare('the head of svc status', head, row.id);
   compare('the path of the document', relative(join(one.store, '.fibers'), dirname(row.path)), row.id);
   const awaits = document.status === 'closed' && document.tempered === undefined;
-  const verdict = document.tempered ? 'accepted' : 'composted';
+  const verdict = document.tempered ? 'accepted' : 'set aside';
   const starts: Record<string, string | undefined> = {
     name: document.name,
     uid: document.id,
@@ -126,10 +135,11 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
     status: awaits
       ? 'closed, awaiting review; accept it with: svc accept '
       : document.tempered === undefined
-        ? document.status
+        ? { open: 'draft', active: 'ready to start' }[document.status as string]
         : `${document.status}, ${verdict}`,
     outcome: document.outcome,
-    kind: svc.kind as string | undefined,
+    starts: { standing: 'on a schedule', oneshot: 'once', pinned: 'by hand' }[svc.kind as string],
+    session: session ?? undefined,
     host: svc.host as string | undefined,
     agent: svc.agent as string | undefined,
     folder: svc.project_dir as string | undefined,
@@ -137,8 +147,9 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
     'next due':
       svc.kind === 'standing' && document.status === 'active' && session === null ? 'in ' : undefined,
     worker: session === null ? undefined : `${last?.agent} ${row.runtime?.state}, `,
-    held: hold === undefined ? (row.held === undefined ? undefined : row.held) : describe(hold),
-    blocked: row.blocked === undefined ? undefined : `${row.blocked.reason}: ${row.blocked.message} (`,
+    context: row.runtime?.context == null ? undefined : contextText(row.runtime.context),
+    held: row.held === undefined ? undefined : holdWords(row.held, row.held_note),
+    blocked: row.blocked === undefined ? undefined : '',
     died: died === undefined ? undefined : session === null ? '' : 'the worker before this one, ',
     mend: died?.mend,
   };
@@ -153,7 +164,7 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
   }
   for (const [label, start] of Object.entries(starts))
     if (start !== undefined && !shown.has(label)) found.push(`svc status ${row.id} lacks ${label}: ${start}`);
-  if (session !== null) found.push(...workerLine(text, fiber, session));
+  if (session !== null) found.push(...workerLine(text, fiber));
   if (died !== undefined && !text.includes(died.message))
     found.push(`svc status ${row.id} does not say: ${died.message}`);
   for (const screen of died?.screen?.split('\n') ?? [])
@@ -162,17 +173,12 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
   return found;
 }
 
-const describe = ({ reason, note }: NonNullable<Fiber['hold']>) =>
-  note === null ? `${reason};` : `${reason} (${note});`;
-
-function workerLine(text: string, { row }: Fiber, session: string): string[] {
+function workerLine(text: string, { row }: Fiber): string[] {
   const { phase, phase_since, said } = row.runtime!;
   const line = text.split('\n').find((each) => each.startsWith('  worker ')) ?? '';
-  const age =
-    phase === 'unknown' || phase_since === null ? `, ${phase}, ` : `, ${phase} since \\d+ \\S+ ago, `;
+  const age = phase === 'unknown' || phase_since === null ? `, ${phase}, ` : `, ${phase} for [^,]+, `;
   const found: string[] = [];
-  if (!new RegExp(`${age}for \\d+ \\S+, in `).test(line)) found.push(`“${line}” is not ${age}`);
-  if (!line.includes(`, in ${session}`)) found.push(`“${line}” does not name ${session}`);
+  if (!new RegExp(`${age}started \\S+`).test(line)) found.push(`“${line}” is not ${age}`);
   if (said !== null && !line.endsWith(`; it said: ${said.replace(/\s+/g, ' ')}`))
     found.push(`“${line}” does not end with “${said}”`);
   return found;
@@ -183,25 +189,23 @@ function whyPage(text: string, { row, why, document, session, hold, death }: Fib
   const found: string[] = [];
   const compare = comparedIn(found);
   const [head = '', ...lines] = text.split('\n').filter(Boolean);
-  const start = session === null ? `${row.id} does not run: ` : `${row.id} runs in ${session}: `;
-  if (!head.startsWith(start)) found.push(`svc why says “${head}”, not “${start}”`);
+  const starts =
+    session === null ? [`${row.id} does not run: `, `${row.id} cannot start: `] : [`${row.id} runs: `];
+  if (!starts.some((start) => head.startsWith(start))) found.push(`svc why says “${head}”, not “${starts}”`);
   if (session === null && hold?.note != null && why.first?.gate === 'held' && !head.includes(hold.note))
     found.push(`svc why says “${head}”, without “${hold.note}”`);
   const { phase, phase_since, said } = row.runtime ?? {};
   if (phase === 'waiting' || phase === 'attention' || phase === 'idle') {
     if (said !== null && !head.includes(said!.replace(/\s+/g, ' ').trim()))
       found.push(`svc why says “${head}”, without “${said}”`);
-    if (!head.includes(new Date(phase_since!).toISOString().slice(0, 16)))
-      found.push(`svc why says “${head}”, not since when`);
+    if (!head.includes(clockOf(phase_since!))) found.push(`svc why says “${head}”, not since when`);
   }
-  const table = lines.findIndex((line) => line.startsWith('GATE '));
-  const gates = lines.slice(table + 1).map(cellsOf);
+  const table = lines.findIndex((line) => line.includes('\t'));
+  const gates = lines.slice(table).map(cellsOf);
   compare(
     `the gates of ${row.id}`,
-    gates,
-    why.gates.map(({ gate, state, message }) =>
-      [gate, state === 'shut' ? 'SHUT' : state.replace('_', ' '), message ?? ''].filter(Boolean),
-    ),
+    gates.map(([gate, state]) => [gate, state]),
+    why.gates.map(({ gate, state }) => [gate, state === 'shut' ? 'SHUT' : state.replace('_', ' ')]),
   );
   const shut = (gate: string) => gates.some(([name, state]) => name === gate && state === 'SHUT');
   compare(`the gate of status of ${row.id}`, shut('status'), document.status !== 'active');
@@ -211,7 +215,7 @@ function whyPage(text: string, { row, why, document, session, hold, death }: Fib
     found.push(`svc why ${row.id} does not say: ${death.message}`);
   for (const line of lines.slice(0, table))
     if (
-      !/^(What to do: |Its (folder|screen|last screen)\b|Its last worker died |The worker before this one died |Likely mend: | {2}\|)/.test(
+      !/^(What to do: |Tried |svc reshape |Its (folder|screen|last screen)\b|Its last worker died |The worker before this one died |Likely mend: | {2}\|)/.test(
         line,
       )
     )
@@ -219,18 +223,26 @@ function whyPage(text: string, { row, why, document, session, hold, death }: Fib
   return found;
 }
 
+/** As this machine shows a time of today. */
+const clockOf = (at: number) =>
+  new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+
 const WORDS: Partial<Record<LifeEntry['kind'], string>> = {
-  dispatch: 'dispatched',
+  dispatch: 'started',
   resume: 'resumed',
   claim: 'claimed',
   capture: 'captured',
-  session: 'new session',
+  session: 'went on',
   handoff: 'handed off',
   ended: 'ended',
-  prompts: 'prompted',
+  prompts: 'you',
   closed: 'closed',
   accepted: 'accepted',
 };
+
+function wordOf(entry: LifeEntry): string {
+  return entry.kind === 'ended' && entry.mend !== undefined ? 'died' : (WORDS[entry.kind] ?? entry.kind);
+}
 
 /** The page of a life: its head beside the document, and each row beside its entry, which was held against the run directories. */
 function logPage(
@@ -241,17 +253,18 @@ function logPage(
   const found: string[] = [];
   const compare = comparedIn(found);
   const [head, ...parts] = text.split('\n\n').map((part) => part.split('\n').filter(Boolean));
-  compare('the head of svc log', head?.[0], `${row.id} (${document.status})  ${document.name}`);
-  const told = parts.find((part) => part[0]?.startsWith('WHEN '))?.slice(1) ?? [];
+  compare('the head of svc log', head?.[0], `${row.id}\t${document.name}`);
+  const told = head?.slice(1).filter((line) => line.includes('\t')) ?? [];
   compare(
     `the rows of svc log ${row.id}`,
     told.map((line) => cellsOf(line).slice(1, 3)),
-    entries.map(({ kind, session }) => [WORDS[kind] ?? kind, session?.slice(0, 8) ?? '-']),
+    entries.map((entry) => [wordOf(entry), entry.session?.slice(0, 8) ?? '-']),
   );
-  const tokens = parts.find((part) => part[0] === 'Tokens')?.slice(2) ?? [];
+  const tokens = parts.find((part) => part[0] === 'Tokens')?.slice(1) ?? [];
   const sessions = spend?.sessions ?? [];
   for (const [index, { session }] of sessions.entries())
-    if (!tokens[index]?.startsWith(session)) found.push(`svc log ${row.id} says nothing of ${session}`);
+    if (!tokens[index]?.startsWith(`${session.slice(0, 8)}\t`))
+      found.push(`svc log ${row.id} says nothing of ${session}`);
   const deaths = one.launches().filter(({ uid, death }) => uid === row.uid && death != null);
   for (const { death } of deaths)
     if (!text.includes(death!.message)) found.push(`svc log ${row.id} does not say: ${death!.message}`);

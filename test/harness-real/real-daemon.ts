@@ -29,7 +29,7 @@ const run = promisify(execFile);
 const LAUNCHER = programOf('launcher.mjs');
 const COMPILED = fileURLToPath(new URL('../../.cache/harness/compiled', import.meta.url));
 /** Real programs on a busy machine: a wait that is longer than this has failed. */
-export const WITHIN_MS = 60_000;
+export const WITHIN_MS = 120_000;
 
 /** One launch of a fiber as its run directory tells it. */
 export type LaunchOnDisk = RunManifest & { dir: string; prompt: string };
@@ -118,6 +118,8 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
       return folder;
     },
   ) as [string, string, string, string, string];
+  // A daemon that has run before holds what waits until it is released.
+  mkdirSync(join(data_dir, 'runs'), { mode: 0o700 });
   const socket = join(root, 'tmux');
   const stub = await startStubModel();
   const own = writeScratchHome[name]({ home, project_dir, model_url: stub.url });

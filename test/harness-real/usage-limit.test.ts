@@ -1,6 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { FiberRow } from '../../src/contract/fiber.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
 import type { ModelRefusal } from '../kit/stub-model/stub-model.ts';
+import { AGENTS_FOLDER } from '../kit/test-home.ts';
 import { agreeWithPages } from './agree.ts';
 import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
 
@@ -68,4 +72,37 @@ describe.each(HARNESS_NAMES)('a usage limit of the real %s', (name) => {
     expect(await one.svc('dispatch', 'waits', '--force')).toMatch(/^Note: .*over its usage limit until /m);
     expect((await one.launch(1)).fiber).toBe('waits');
   });
+
+  it('[P10] [P13] is followed by one worker of another agent, which is told of the conversation before', async () => {
+    daemon = await startRealDaemon(name, { settings: LOGIN[name] ?? {}, prepare: withStandIn });
+    const one = daemon;
+    one.stub.refuse(REFUSALS[name]);
+    await one.arm('over');
+    await one.svc('reshape', 'over', '--on-limit', 'stand-in');
+    await one.release();
+    const isGiven = ({ runtime, svc }: FiberRow) =>
+      runtime?.agent === 'stand-in' && svc?.agent === 'stand-in';
+    await one.rowWhere('over', isGiven);
+    const [before, after, ...more] = one.launches();
+    expect(more).toEqual([]);
+    expect(after!.prompt).toContain(before!.session_uuid);
+    expect(await one.goneProcessesOf(before!)).toEqual([]);
+    await one.rowWhere('over', ({ runtime }) => runtime?.state === 'running');
+    expect(one.launches()).toHaveLength(2);
+  });
 });
+
+/** An agent on an account of its own, which needs no model. */
+async function withStandIn({ root }: { root: string }): Promise<Record<string, string>> {
+  const config = join(root, 'stand-in');
+  mkdirSync(config);
+  const stand_in = {
+    ...{ id: 'stand-in', harness: 'claude', cli: join(AGENTS_FOLDER, 'stays.sh'), effort_levels: [] },
+    env: { CLAUDE_CONFIG_DIR: join(config, 'claude') },
+  };
+  writeFileSync(
+    join(config, 'agents.json'),
+    JSON.stringify({ version: 1, builtins: 'layer', agents: [stand_in] }),
+  );
+  return { SVC_CONFIG_DIR: config };
+}

@@ -4,12 +4,12 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/harness-real/**/*.test.ts'],
-    testTimeout: 180_000,
-    hookTimeout: 60_000,
+    testTimeout: 480_000,
+    hookTimeout: 120_000,
     setupFiles: ['test/kit/no-listener-leaks.ts'],
     globalSetup: ['test/kit/built-package.ts'],
     pool: 'forks',
     // Most of a test is waiting for processes.
-    maxWorkers: 4,
+    maxWorkers: 3,
   },
 });

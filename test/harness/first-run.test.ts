@@ -67,6 +67,13 @@ describe('claude', () => {
     expect(await whats('claude')).toEqual([expect.stringMatching(/does not trust/)]);
   });
 
+  it('trusts a linked work tree of a trusted repository', async () => {
+    scratch.mkdir('main/.git/worktrees/wt');
+    scratch.write('above/project/.git', `gitdir: ${scratch.path}/main/.git/worktrees/wt\n`);
+    claudeState({ projects: { [join(scratch.path, 'main')]: { hasTrustDialogAccepted: true } } });
+    expect(await whats('claude')).toEqual([]);
+  });
+
   it('reads its state from the config dir if that was moved', async () => {
     scratch.write('moved/.claude.json', '{"hasCompletedOnboarding": true}');
     const moved = { env: { CLAUDE_CONFIG_DIR: join(scratch.path, 'moved') } };

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { FiberRow } from '../../src/contract/fiber.ts';
@@ -24,6 +24,11 @@ export type TestDaemonOptions = {
   prepare?(home: TestHome): void | Promise<void>;
   /** Whether to release the boot quarantine once the daemon is ready; true unless told. */
   release?: boolean;
+  /**
+   * Whether a daemon has started workers from this data folder before, so that this one holds what waits; by default where
+   * nothing is released.
+   */
+  ran_before?: boolean;
   /** A program and its arguments that the daemon is run by. */
   under?(home: TestHome): readonly string[];
   /** Options of Node itself. */
@@ -37,6 +42,8 @@ export async function startTestDaemon(options: TestDaemonOptions = {}): Promise<
   const home = new TestHome(options.settings);
   try {
     await options.prepare?.(home);
+    if (options.ran_before ?? options.release === false)
+      mkdirSync(join(home.data, 'runs'), { recursive: true, mode: 0o700 });
     const daemon = new TestDaemon(home, options);
     await daemon.start();
     return daemon;

@@ -2,7 +2,7 @@
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  most_ms = 30_000,
+  most_ms = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const end = Date.now() + most_ms;
   for (;;) {

@@ -1,18 +1,57 @@
 import { describe, expect, it } from 'vitest';
-import { audioStateSchema } from '../../src/contract/http/state.ts';
-import { MeetingState } from '../../src/meetings/meeting-state.ts';
+import { judgeMeeting, type SeenMeeting, STOP_LATE_MS } from '../../src/meetings/meeting-state.ts';
 
-describe('the meeting state', () => {
-  it('counts the connected phones, and each disconnect once', () => {
-    const meeting = new MeetingState();
-    expect(meeting.view()).toEqual({ meeting: null, sockets: 0 });
-    const leave = meeting.socketOpened();
-    const other = meeting.socketOpened();
-    expect(meeting.view().sockets).toBe(2);
-    leave();
-    leave();
-    expect(meeting.view().sockets).toBe(1);
-    other();
-    expect(audioStateSchema.parse(meeting.view())).toEqual({ meeting: null, sockets: 0 });
+const NOW = 1_000_000;
+const file = (phase: NonNullable<SeenMeeting['file']>['phase'], error: string | null = null) => ({
+  phase,
+  error,
+});
+
+describe('the state of a meeting', () => {
+  it.each<[string, Partial<SeenMeeting>, number | null, string | null]>([
+    ['starting while no file is there [MTS-3]', { file: null }, null, 'starting'],
+    ['starting while nobody can tell', { file: null, life: 'unknown' }, null, 'starting'],
+    ['loading', { file: file('loading') }, null, 'loading'],
+    ['live', { file: file('live') }, null, 'live'],
+    ['live while the process cannot be asked', { file: file('live'), life: 'unknown' }, null, 'live'],
+    ['stopping once it was told to, whatever the file says [MTS-5]', { file: file('live') }, NOW, 'stopping'],
+    ['stopping by itself', { file: file('stopping') }, null, 'stopping'],
+    ['over when it has ended', { file: file('ended'), life: 'alive' }, null, null],
+    ['over when it has ended and is gone', { file: file('ended'), life: 'gone' }, NOW, null],
+    ['failed when it says so [MTS-4]', { file: file('failed', 'no model') }, null, 'failed'],
+    ['failed when it is gone without a word', { file: null, life: 'gone' }, null, 'failed'],
+    ['failed when it is gone while live', { file: file('live'), life: 'gone' }, null, 'failed'],
+    ['failed when it died while it stopped', { file: file('stopping'), life: 'gone' }, NOW, 'failed'],
+    ['over when it was stopped before it recorded', { file: file('loading'), life: 'gone' }, NOW, null],
+    ['over when it was stopped before it wrote', { file: null, life: 'gone' }, NOW, null],
+  ])('is %s [MTS-1]', (_, seen, stop_asked_at, state) => {
+    const judged = judgeMeeting(
+      { stop_asked_at },
+      { file: null, life: 'alive', log: null, now: NOW, ...seen },
+    );
+    expect(judged?.state ?? null).toBe(state);
+  });
+
+  it('says why it failed: by its file, else by the last line of its standard error', () => {
+    const seen = { life: 'gone', log: 'no such model', now: NOW } as const;
+    const running = { stop_asked_at: null };
+    expect(judgeMeeting(running, { ...seen, file: file('failed', 'mend it') })?.error).toBe('mend it');
+    expect(judgeMeeting(running, { ...seen, file: file('failed') })?.error).toBe('no such model');
+    expect(judgeMeeting(running, { ...seen, file: null })?.error).toContain('before it recorded anything');
+    expect(judgeMeeting(running, { ...seen, file: file('live') })?.error).toContain('in the transcript');
+    expect(judgeMeeting(running, { ...seen, log: null, file: null })?.error).not.toContain('It said');
+  });
+
+  it('says what is wrong although the recording goes on', () => {
+    const seen = { file: { phase: 'live', error: null, fault: 'the disk is full' }, life: 'alive' } as const;
+    const judged = judgeMeeting({ stop_asked_at: null }, { ...seen, log: null, now: NOW });
+    expect(judged).toEqual({ state: 'live', error: 'the disk is full' });
+  });
+
+  it('says when a stop takes long', () => {
+    const seen = { file: file('live'), life: 'alive', log: null } as const;
+    const stopped = (ms: number) => judgeMeeting({ stop_asked_at: NOW }, { ...seen, now: NOW + ms });
+    expect(stopped(STOP_LATE_MS)).toEqual({ state: 'stopping', error: null });
+    expect(stopped(STOP_LATE_MS + 5_000)?.error).toContain('35 s');
   });
 });

@@ -79,6 +79,24 @@ describe('a check of a path', () => {
     expect(await disks.check(at('elsewhere'))).toEqual({ kind: 'directory', real: '/dev/shm' });
   });
 
+  it('finds the work tree of a folder by the nearest .git at or above it', async () => {
+    const at = (name: string) => join(scratch.path, name);
+    mkdirSync(at('repo/.git'), { recursive: true });
+    mkdirSync(at('repo/docs/deep'), { recursive: true });
+    mkdirSync(at('repo/module'), { recursive: true });
+    // A linked work tree and a submodule have a file of that name.
+    scratch.write('repo/module/.git', 'gitdir: elsewhere');
+    symlinkSync(at('repo/docs'), at('linked'));
+    const checks: [string, string][] = [
+      ['repo', 'repo'],
+      ['repo/docs/deep', 'repo'],
+      ['repo/module', 'repo/module'],
+      ['linked/deep', 'repo'],
+    ];
+    for (const [name, tree] of checks)
+      expect(await disks.check(at(name)), name).toMatchObject({ kind: 'directory', tree: at(tree) });
+  });
+
   it('follows as many links as the kernel does, and not one more', async () => {
     const at = (nth: number) => join(scratch.path, `link-${nth}`);
     mkdirSync(at(0));
@@ -100,7 +118,7 @@ function silentProcesses(answers: (path: string) => object | null, begins = true
     return {
       pid: started.length,
       write(text) {
-        const { id, path } = JSON.parse(text);
+        const { id, path } = JSON.parse(text.toString());
         process.path = path;
         const told = answers(path);
         const found = told === null ? [] : [{ kind: 'proven' }, told];

@@ -136,17 +136,12 @@ describe('GET /fibers/composite', () => {
       const bulk = Buffer.from(JSON.stringify(read));
       return { value: { tag, reads: [{ name: 'host-b', ...origin, length: bulk.length }] }, bulk };
     };
-    /** The whole copy in a block for each row of it; those that the caller has, by their rows, are left out. */
-    const blocks = (tag: string, rows: Told[], had: Told[] = []) => {
+    /** The whole copy, told or as the caller has it. */
+    const copies = (tag: string, rows: Told[] | 'same' | 'left out') => {
       const { read: _, ...origin } = B;
-      const texts = rows.map((row) => (had.includes(row) ? '' : `,${JSON.stringify(row)}`));
-      const head = JSON.stringify({ ...WHOLE, fibers: [] }).slice(0, -2);
-      const [ids, lengths] = [rows.map((row) => ALL_ROWS.indexOf(row)), texts.map(({ length }) => length)];
-      const copy = { head, ids, lengths };
-      return {
-        value: { tag, reads: [{ name: 'host-b', ...origin, copy }] },
-        bulk: Buffer.from(texts.join('')),
-      };
+      const copy = rows === 'same' ? rows : 'told';
+      const parts = typeof rows === 'string' ? [] : [Buffer.from(JSON.stringify({ ...WHOLE, fibers: rows }))];
+      return { value: { tag, reads: [{ name: 'host-b', ...origin, copy }] }, bulk: null, parts };
     };
     const hostB = async () =>
       ((await served.get(PATH)).json.origins as Record<string, { read: { fibers: object[] } }>)['host-b']!;
@@ -161,7 +156,7 @@ describe('GET /fibers/composite', () => {
         since.startsWith('n-')
           ? others('n-2', { ...HEAD, tag: 'b', removed: [since], rows: [] })
           : { value: { tag: 'n-2', reads: null }, bulk: null };
-      fleet.answers.feed_blocks = () => blocks('n-2', []);
+      fleet.answers.feed_copies = () => copies('n-2', []);
       fleet.notify('n-2');
     });
 
@@ -189,31 +184,30 @@ describe('GET /fibers/composite', () => {
       expect(asked()).toEqual([{ since: 'm-7' }, { had: '' }]);
     });
 
-    it('[RPL-2] asks of a copy that changed only what is not here yet', async () => {
+    it('[RPL-2] asks only for the copies that changed since they came', async () => {
       const { fleet } = served.callers;
       const [x, y, z] = ALL_ROWS as [Told, Told, Told];
       const read = async (tag: string) => {
         if (tag !== 'n-2') fleet.notify(tag);
         return (await hostB()).read.fibers;
       };
-      fleet.answers.feed_blocks = () => blocks('n-2', [x, y]);
+      fleet.answers.feed_copies = () => copies('n-2', [x, y]);
       expect(await read('n-2')).toEqual([x, y]);
-      fleet.answers.feed_blocks = () => blocks('n-3', [y, z], [y]);
+      fleet.answers.feed_copies = () => copies('n-3', [y, z]);
       expect(await read('n-3')).toEqual([y, z]);
-      const same = { name: 'host-b', ...B, read: undefined, copy: 'same' };
-      fleet.answers.feed_blocks = () => ({ value: { tag: 'n-4', reads: [same] }, bulk: null });
+      fleet.answers.feed_copies = () => copies('n-4', 'same');
       expect(await read('n-4')).toEqual([y, z]);
       expect(asked()).toEqual([{ had: '' }, { had: 'n-2' }, { had: 'n-3' }]);
     });
 
     it('[RPL-2] asks for all of it again where bytes were left out', async () => {
       const { fleet } = served.callers;
-      fleet.answers.feed_blocks = () => blocks('n-2', ALL_ROWS.slice(0, 1));
+      fleet.answers.feed_copies = () => copies('n-2', ALL_ROWS.slice(0, 1));
       expect((await served.get(PATH)).status).toBe(200);
-      fleet.answers.feed_blocks = () => blocks('n-3', ALL_ROWS.slice(1), ALL_ROWS);
+      fleet.answers.feed_copies = () => copies('n-3', 'left out');
       fleet.notify('n-3');
       expect(await hostB()).toMatchObject({ error: { code: 'internal' } });
-      fleet.answers.feed_blocks = () => blocks('n-3', ALL_ROWS);
+      fleet.answers.feed_copies = () => copies('n-3', ALL_ROWS);
       expect((await hostB()).read.fibers).toEqual(ALL_ROWS);
       expect(asked().at(-1)).toEqual({ had: '' });
     });
@@ -226,7 +220,7 @@ describe('GET /fibers/composite', () => {
       });
       expect(asked()).toEqual([]);
       expect((await served.get(PATH, { 'If-None-Match': 'W/"v1"' })).status).toBe(200);
-      served.callers.fleet.answers.feed_blocks = () => blocks('n-3', []);
+      served.callers.fleet.answers.feed_copies = () => copies('n-3', []);
       served.callers.fleet.notify('n-3');
       expect((await served.get(PATH, known)).status).toBe(200);
       served.callers.fleet.notify(null);
@@ -293,7 +287,7 @@ describe('GET /state/composite', () => {
     expect(etag).toMatch(/^W\/"/);
     const since = { 'If-None-Match': etag! };
     expect(await served.get(PATH, since)).toMatchObject({ status: 304, body: '' });
-    poller.answers.state = () => ({ ...POLLER_STATE, workers: { count: 1, most: null } });
+    poller.answers.state = () => ({ ...POLLER_STATE, workers: { count: 1, resting: 0, most: null } });
     expect((await served.get(PATH, since)).status).toBe(200);
   });
 

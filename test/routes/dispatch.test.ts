@@ -166,7 +166,7 @@ it('[DSP-4] asks why without checks outside the daemon, unless the request wants
     first: { gate: 'held', state: 'shut', reason: 'held', message: 'm', mend: 'n' },
     gates: [{ gate: 'held', state: 'shut', reason: 'held', message: 'm', mend: 'n' }],
     project_dir: null,
-    workers: { count: 0, most: null },
+    workers: { count: 0, resting: 0, most: null },
     waits_since: null,
   });
   expect((await served.get('/api/v1/why?fiber=work/loader')).json).toMatchObject({ verdict: 'waits' });

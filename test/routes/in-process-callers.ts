@@ -2,7 +2,7 @@ import { valueSymbol } from 'piscina';
 import type { z } from 'zod';
 import { systemClock } from '../../src/base/clock.ts';
 import { CodedError } from '../../src/base/errors.ts';
-import { audioCalls } from '../../src/contract/threads/audio.ts';
+import { audioCalls, audioEvents, audioHears } from '../../src/contract/threads/audio.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
@@ -21,7 +21,7 @@ type Answer = (input: never) => unknown;
 
 /** A component in the test's own process: answers by call name, parsed with the real call table both ways. */
 export class InProcessComponent<C extends CallTable> implements Caller<C> {
-  /** What each call answers; `exchange` answers are `{value, bulk}`. A call without one is unavailable. */
+  /** What each call answers; `exchange` answers are `{value, bulk, parts}`. A call without one is unavailable. */
   answers: { [N in keyof C]?: Answer } = {};
   /** Every call so far, oldest first. */
   asked: { name: string; input: unknown }[] = [];
@@ -45,10 +45,10 @@ export class InProcessComponent<C extends CallTable> implements Caller<C> {
     name: N,
     input: unknown,
     sent: Uint8Array | null = null,
-  ): Promise<{ value: never; bulk: Uint8Array | null }> {
+  ): Promise<{ value: never; bulk: Uint8Array | null; parts: Uint8Array[] }> {
     this.bulks.push(sent);
-    const { value, bulk } = (await this.#answer(name, input)) as { value: unknown; bulk: Uint8Array | null };
-    return { value: this.#calls[name]!.output.parse(value) as never, bulk };
+    const answer = (await this.#answer(name, input)) as { value: unknown; bulk: Uint8Array | null };
+    return { parts: [], ...answer, value: this.#calls[name]!.output.parse(answer.value) as never };
   }
 
   async #answer(name: string, input: unknown): Promise<unknown> {
@@ -155,10 +155,43 @@ export type InProcessCallers = Callers & {
   poller: InProcessPoller;
   ledgers: InProcessLedgers;
   fleet: InProcessFleet;
-  audio: InProcessComponent<typeof audioCalls>;
+  audio: InProcessAudio;
   messages: InProcessComponent<typeof messagesCalls>;
   pool: InProcessPool;
 };
+
+/** The audio component, which also takes and gives notices. */
+export class InProcessAudio extends InProcessComponent<typeof audioCalls> {
+  readonly #hearers: { event: string; hear: (payload: never, bulk: null) => void }[] = [];
+  /** The notices that it was given, oldest first. */
+  readonly heard: { event: string; payload: unknown; bulk: Uint8Array | null }[] = [];
+
+  constructor() {
+    super('audio', audioCalls);
+  }
+
+  onEvent<N extends keyof typeof audioEvents>(
+    event: N,
+    hear: (payload: z.output<(typeof audioEvents)[N]>, bulk: null) => void,
+  ): void {
+    this.#hearers.push({ event, hear });
+  }
+
+  notify<N extends keyof typeof audioHears & string>(
+    event: N,
+    payload: z.input<(typeof audioHears)[N]>,
+    bulk: Uint8Array | null = null,
+  ): boolean {
+    this.heard.push({ event, payload: audioHears[event].parse(payload), bulk });
+    return true;
+  }
+
+  /** Says something to the main thread. */
+  tell<N extends keyof typeof audioEvents>(event: N, payload: z.input<(typeof audioEvents)[N]>): void {
+    for (const one of this.#hearers)
+      if (one.event === event) one.hear(audioEvents[event].parse(payload) as never, null);
+  }
+}
 
 /** The fleet, which also gives notice of its remotes and of the copies of their feeds. */
 export class InProcessFleet extends InProcessComponent<typeof fleetCalls> {
@@ -181,6 +214,11 @@ export class InProcessFleet extends InProcessComponent<typeof fleetCalls> {
     this.#tell('remotes_changed', { remotes: all });
   }
 
+  /** Says which of them answer nobody now. */
+  silence(silent: z.input<typeof fleetEvents.silent_changed>['silent']): void {
+    this.#tell('silent_changed', { silent });
+  }
+
   /** Says that the copies of their feeds have this tag now. */
   notify(tag: string | null): void {
     this.#tell('feeds_changed', { tag });
@@ -197,7 +235,7 @@ export function createInProcessCallers(): InProcessCallers {
     poller: new InProcessPoller(),
     ledgers: new InProcessLedgers(),
     fleet: new InProcessFleet(),
-    audio: new InProcessComponent('audio', audioCalls),
+    audio: new InProcessAudio(),
     messages: new InProcessComponent('messages', messagesCalls),
     pool: new InProcessPool(),
     files: createFileReader(systemClock, answeringDisks),

@@ -9,6 +9,7 @@ import { describedRows } from '../../src/routes/described-rows.ts';
 const ACCEPTED = [
   // A WebSocket answers 101; the rule knows 2xx and 3xx alone.
   'operation-success-response paths//api/v1/live/get/responses',
+  'operation-success-response paths//api/v1/meeting/audio/get/responses',
   'operation-success-response paths//api/v1/terminal/get/responses',
   // Whom to write to is the operator, on whose machine this is.
   'info-contact info',

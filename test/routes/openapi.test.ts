@@ -80,7 +80,7 @@ describe('the description of the API', () => {
       expect(operation.responses).toHaveProperty('403');
   });
 
-  it('puts every endpoint in one group and says what it, its parameters and its answers are', () => {
+  it('[RPL-21] [RPL-26] [ERR-31] puts every endpoint in one group and says what it, its parameters and its answers are', () => {
     const api = describeApi(served.rows, '1');
     const groups = api.tags.map((tag) => tag.name);
     const listed = new Set<string>();

@@ -76,7 +76,9 @@ describe('a request that is meant for a configured remote', () => {
   ])(
     '[RTE-2] [RTE-3] is passed on by every route that takes an origin, %s, and nothing is done here',
     async (_, given) => {
-      const rows = (await rowsOfOrigins()).filter(({ routing }) => routing !== 'host-scoped');
+      const rows = (await rowsOfOrigins()).filter(
+        ({ routing, begins_here }) => routing !== 'host-scoped' && begins_here?.({}) !== true,
+      );
       expect(rows.length).toBeGreaterThan(20);
       for (const row of rows) {
         const { said, status, json, headers } = await send(row, 'host-b', given);

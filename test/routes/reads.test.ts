@@ -107,6 +107,19 @@ describe('the board shell', () => {
     expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).body).toContain('New');
   });
 
+  it('[BRD-1] serves the page of a meeting in its place, whatever else the query says', async () => {
+    await writeFile(join(folder, 'index.html'), 'the board');
+    await writeFile(join(folder, 'meeting.html'), 'the meeting');
+    for (const query of ['?view=meeting', '?view=meeting&fiber=a%2Fb&origin=another-host'])
+      expect(await served.get(`/${query}`)).toMatchObject({
+        status: 200,
+        body: 'the meeting',
+        headers: { 'content-security-policy': SECURITY_HEADERS['Content-Security-Policy'] },
+      });
+    for (const query of ['', '?view=day', '?fiber=a%2Fb&origin=another-host', '?view='])
+      expect((await served.get(`/${query}`)).body).toBe('the board');
+  });
+
   it.each([
     ['manifest.webmanifest', 'application/manifest+json; charset=utf-8'],
     ['sw.js', 'text/javascript; charset=utf-8'],

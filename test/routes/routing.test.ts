@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Routing } from '../../src/http/routing.ts';
+import { FakeClock } from '../../src/base/clock.ts';
+import type { Destination, Routing } from '../../src/http/routing.ts';
 import { describeApi } from '../../src/routes/api-description.ts';
 import { describedRows } from '../../src/routes/described-rows.ts';
 import { createRoute, decideRoute } from '../../src/routes/routing.ts';
@@ -20,6 +21,9 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['WPL-4', 'POST /api/v1/kill', 'owner'],
   ['WPL-5', 'POST /api/v1/claim', 'owner'],
   ['WPL-6', 'POST /api/v1/capture', 'owner'],
+  // Its recording is begun by the daemon that is asked; what is delivered goes to the owner.
+  ['WPL-7', 'POST /api/v1/meeting/join', 'owner'],
+  ['WPL-8', 'POST /api/v1/meeting/stop', 'local'],
   ['WPL-9', 'POST /api/v1/attachments', 'owner'],
   ['WPL-11', 'POST /api/v1/fiber-edit', 'owner'],
   ['WPL-12', 'POST /api/v1/fiber-nest', 'owner'],
@@ -50,6 +54,8 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['RPL-12', 'GET /api/v1/transcript', HOLDER],
   ['RPL-13', 'GET /api/v1/transcript/raw', HOLDER],
   ['RPL-14', 'GET /api/v1/sessions/links', HOLDER],
+  ['RPL-16', 'GET /api/v1/meeting', 'host'],
+  ['RPL-17', 'GET /api/v1/meeting/audio', 'local'],
   ['RPL-18', 'GET /api/v1/version', 'local'],
   ['RPL-19', 'GET /api/v1/state', 'local'],
   ['RPL-20', 'GET /api/v1/state/composite', 'fan-in'],
@@ -68,6 +74,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
 const OWN: Readonly<Record<string, Routing>> = {
   'GET /api/v1/why': 'owner',
   'GET /api/v1/fiber-life': 'owner',
+  'GET /api/v1/uncommitted': 'owner',
   'GET /api/v1/commits/patch': 'host',
   'GET /api/v1/messages': 'owner',
   'POST /api/v1/brake': 'host',
@@ -76,9 +83,10 @@ const OWN: Readonly<Record<string, Routing>> = {
   'POST /api/v1/incidents/dismiss': 'host',
   'GET /api/v1/doctor': 'local',
   'GET /api/v1/live': 'local',
-  'GET /api/v1/terminal': 'local',
+  'GET /api/v1/terminal': 'host',
+  'POST /api/v1/meeting/mark': 'local',
   'GET /api/v1/moment': 'local',
-  'GET /api/v1/transcript/words': 'local',
+  'GET /api/v1/transcript/words': { param: 'host' },
   'GET /api/v1/spend': 'owner',
   'GET /api/v1/openapi.json': 'local',
   'GET /metrics': 'local',
@@ -123,7 +131,7 @@ describe('the routing of a row', () => {
 describe('where a request is answered', () => {
   const remotesOf = (...names: string[]) =>
     new Map(names.map((name) => [name, { name, address: { url: `http://${name}` }, problem: null }]));
-  const known = { host: 'host-a', remotes: remotesOf('host-b', 'host-c') };
+  const known = { host: 'host-a', remotes: remotesOf('host-b', 'host-c'), silent: new Map(), now: 100_000 };
   const LOCAL = { kind: 'local' };
   const remote = (host: string, url: string | null = `http://${host}`) => ({
     kind: 'remote',
@@ -150,7 +158,7 @@ describe('where a request is answered', () => {
       other,
       stranger,
     ]);
-    expect(decideRoute(routing, 'host-b', [], { host: 'host-a', remotes: null })).toMatchObject(unpublished);
+    expect(decideRoute(routing, 'host-b', [], { ...known, remotes: null })).toMatchObject(unpublished);
   });
 
   it.each([
@@ -183,7 +191,7 @@ describe('where a request is answered', () => {
       problem: 'the entry of host-b names neither a url nor a port',
     };
     const remotes = new Map([['host-b', broken]]);
-    expect(decideRoute('owner', 'host-b', [], { host: 'host-a', remotes })).toMatchObject({
+    expect(decideRoute('owner', 'host-b', [], { ...known, remotes })).toMatchObject({
       code: 'invalid_config',
       message: expect.stringContaining('neither a url nor a port; mend it with: svc remotes add host-b'),
     });
@@ -199,8 +207,8 @@ describe('where a request is answered', () => {
         fc.array(fc.string()),
         (routing, named, host, names) => {
           const remotes = remotesOf(...names);
-          expect(decideRoute(routing, host, [], { host, remotes })).toEqual(LOCAL);
-          const destination = decideRoute(routing, named, [], { host, remotes });
+          expect(decideRoute(routing, host, [], { ...known, host, remotes })).toEqual(LOCAL);
+          const destination = decideRoute(routing, named, [], { ...known, host, remotes });
           if (destination.kind === 'remote')
             expect([destination.host, remotes.has(named)]).toEqual([named, true]);
         },
@@ -213,12 +221,49 @@ describe('where a request is answered', () => {
     expect(decideRoute('host', long, [], known)).toMatchObject(refused('invalid_request'));
   });
 
+  const silence = {
+    name: 'host-b',
+    reason: 'host-b does not answer at host-b: refused.',
+    last_ok_at: 62_000,
+  };
+
+  it('[BRK-1] refuses at once what is for a host whose breaker is tripped, with how long it is silent and why', () => {
+    const silent = new Map([['host-b', silence]]);
+    const sentence = `host-b has not answered for 38 s; it is asked again now. Nothing was sent. ${silence.reason}`;
+    for (const routing of ['owner', 'host'] as const)
+      expect(decideRoute(routing, 'host-b', [], { ...known, silent })).toEqual({
+        ...{ kind: 'refused', code: 'remote_unreachable', message: sentence, details: { origin: 'host-b' } },
+      });
+    const never = new Map([['host-b', { ...silence, last_ok_at: null }]]);
+    expect(decideRoute('owner', 'host-b', [], { ...known, silent: never })).toMatchObject({
+      message: expect.stringContaining('host-b has not answered yet; it is asked'),
+    });
+    // Who asks for a transcript is told of it in the answer.
+    expect(decideRoute(HOLDER, 'host-b', [], { ...known, silent })).toMatchObject(remote('host-b'));
+    expect(decideRoute('owner', 'host-c', [], { ...known, silent })).toMatchObject(remote('host-c'));
+  });
+
+  it('[BRK-1] tells who waits when the host is silent, and has it asked again when it is wanted', () => {
+    const fleet = new InProcessFleet();
+    const route = createRoute(fleet, 'host-a', new FakeClock());
+    fleet.publish({ 'host-b': 'http://host-b' });
+    const waiting = route('owner', 'host-b', []);
+    const silentOf = (one: Destination) => (one.kind === 'remote' ? one.silent : undefined);
+    expect(silentOf(waiting)?.aborted).toBe(false);
+    fleet.silence([silence]);
+    expect(silentOf(waiting)?.aborted).toBe(true);
+    expect(route('owner', 'host-b', [])).toMatchObject(refused('remote_unreachable'));
+    expect(fleet.asked).toEqual([{ name: 'ask_again', input: { name: 'host-b' } }]);
+    fleet.silence([]);
+    expect(silentOf(route('owner', 'host-b', []))?.aborted).toBe(false);
+  });
+
   it('uses the table that the fleet published last', () => {
     const fleet = new InProcessFleet();
-    const route = createRoute(fleet, 'host-a');
+    const route = createRoute(fleet, 'host-a', new FakeClock());
     expect(route('owner', 'host-b', [])).toMatchObject(unread);
     fleet.publish({ 'host-b': 'http://host-b' });
-    expect(route('owner', 'host-b', [])).toEqual(remote('host-b'));
+    expect(route('owner', 'host-b', [])).toMatchObject(remote('host-b'));
     fleet.publish({});
     expect(route('owner', 'host-b', [])).toEqual(LOCAL);
   });

@@ -57,7 +57,7 @@ export const POLLER_STATE: PollerState = {
   boot_quarantine: { active: true, reason: 'restart', held: 1, released_at: null },
   brake: { on: false, since: null, note: null },
   data_dir: { path: '/srv/data', fault: null },
-  workers: { count: 0, most: null },
+  workers: { count: 0, resting: 0, most: null },
   worker_memory: {
     mechanism: 'cgroup v1',
     detail: '/sys/fs/cgroup/memory/svc-workers-0',

@@ -61,7 +61,7 @@ export async function serveRoutes(
   let components: ComponentView[] = [runningPoller()];
   const changed: (() => void)[] = [];
   const requests = new RequestFigures();
-  const route = createRoute(callers.fleet, 'host-a');
+  const route = createRoute(callers.fleet, 'host-a', systemClock);
   const context: RouteContext = {
     host: 'host-a',
     host_class: 'personal',

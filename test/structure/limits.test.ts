@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { findBounds } from '../../ops/scripts/limits.mjs';
@@ -11,7 +11,9 @@ import { FakeClock } from '../../src/base/clock.ts';
 import { isCoded } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { readOperatorText } from '../../src/config/operator-text.ts';
+import { meetingMarkSchema } from '../../src/contract/http/meeting.ts';
 import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
+import { recorderStateSchema } from '../../src/contract/recorder.ts';
 import { deathOf } from '../../src/dispatch/end/death.ts';
 import { readPhaseSigns } from '../../src/dispatch/run-directory/phase-signs.ts';
 import { RunDirectories } from '../../src/dispatch/run-directory/run-directories.ts';
@@ -35,8 +37,13 @@ import { parsePatch } from '../../src/ledgers/commit-patch.ts';
 import { CommitsLedger } from '../../src/ledgers/commits-ledger.ts';
 import { showCommit } from '../../src/ledgers/show-commit.ts';
 import { Tailer } from '../../src/ledgers/tailer.ts';
+import { readUncommitted } from '../../src/ledgers/uncommitted.ts';
+import { titleOf } from '../../src/meetings/meeting-name.ts';
+import { MeetingFiles } from '../../src/meetings/meeting-record.ts';
+import { spokenLines } from '../../src/meetings/transcript-tail.ts';
 import { workerSessionName } from '../../src/mux/session-name.ts';
 import { AppendOnlyFile } from '../../src/platform/append-only-file.ts';
+import { createGitWorktrees } from '../../src/platform/git-worktrees.ts';
 import type { ProcessRunner } from '../../src/platform/process.ts';
 import { apiPath, describeApi } from '../../src/routes/api-description.ts';
 import { Lane } from '../../src/routes/lane.ts';
@@ -298,6 +305,58 @@ const PROBES: Probe[] = [
       (await ask({ port: served.port }, 'GET', `/api/v1/terminal?session=${x(size)}`)).status === 426,
   },
   {
+    limit: 'contract/http/meeting.ts MOST_TAIL_LINES',
+    way: 'file',
+    takes: (size) => spokenLines({ text: 'S1 word\n'.repeat(size), cut: false }).length === size,
+  },
+  {
+    limit: 'contract/http/meeting.ts MOST_MARK_CHARS',
+    way: 'API',
+    takes: (size) => meetingMarkSchema.safeParse({ text: x(size) }).success,
+  },
+  {
+    limit: 'contract/http/meeting.ts MOST_LAUNCH_CHARS',
+    way: 'API',
+    takes: async (size) =>
+      (await ask({ port: served.port }, 'GET', `/api/v1/meeting/audio?launch=${x(size)}`)).status === 426,
+  },
+  {
+    limit: 'meetings/meeting-name.ts TITLE_CHARS',
+    way: 'API',
+    takes: (size) => titleOf(x(size)).length === size,
+  },
+  {
+    limit: 'contract/recorder.ts MOST_TEXT_CHARS',
+    way: 'file',
+    takes: (size) => recorderStateSchema.shape.launch.safeParse(x(size)).success,
+  },
+  {
+    limit: 'contract/recorder.ts RECORDER_STATE_BYTES',
+    way: 'file',
+    takes(size) {
+      const launch = 'launch';
+      const state = { version: 1, launch, pid: 2, process_started: null, phase: 'live', started_at: 0 };
+      const text = JSON.stringify({ ...state, phone: null, engine: null, error: null });
+      const file = fileOf(text.padEnd(size, ' '));
+      const files = new MeetingFiles({ folder: dirname(file), logger: silentLogger });
+      renameSync(file, join(dirname(file), 'sized.json'));
+      return files.recorderState({ name: 'sized', launch }) !== null;
+    },
+  },
+  {
+    limit: 'routes/meeting-audio.ts MOST_PHONES',
+    way: 'API',
+    takes: (size) => connects('/api/v1/meeting/audio', size),
+  },
+  {
+    limit: 'routes/meeting-audio.ts MESSAGE_BYTES',
+    way: 'API',
+    takes(size) {
+      const { socket } = served.rows.find(({ path }) => path === '/api/v1/meeting/audio')!;
+      return size <= socket!.takes!.most_bytes;
+    },
+  },
+  {
     limit: 'routes/live.ts QUEUE_BYTES',
     way: 'API',
     takes(size) {
@@ -434,6 +493,36 @@ const PROBES: Probe[] = [
         ({ truncated }) => !truncated,
         () => false,
       );
+    },
+  },
+  {
+    limit: 'platform/git-worktrees.ts MOST_OUTPUT_BYTES',
+    way: 'file',
+    async takes(size) {
+      const run: ProcessRunner['run'] = async ({ args, max_output_bytes }) => {
+        const stdout = args.includes('status') ? `?? ${x(size - 4)}\0` : '';
+        return stdout.length > max_output_bytes
+          ? { kind: 'overflowed', stdout: stdout.slice(0, max_output_bytes) }
+          : { kind: 'exited', code: 0, stdout, stderr: '' };
+      };
+      const answer = await createGitWorktrees({ runner: { run }, env: {} })
+        .requireClean({ path: '/r' })
+        .catch(String);
+      return /has changes/.test(String(answer));
+    },
+  },
+  {
+    limit: 'ledgers/uncommitted.ts MOST_CHANGES',
+    way: 'file',
+    async takes(size) {
+      const run: ProcessRunner['run'] = async ({ args, max_output_bytes }) => {
+        const stdout = args.includes('status') ? `? ${x(size - 3)}\0` : '';
+        return stdout.length > max_output_bytes
+          ? { kind: 'overflowed', stdout: stdout.slice(0, max_output_bytes) }
+          : { kind: 'exited', code: 0, stdout, stderr: '' };
+      };
+      const work = await readUncommitted({ folder: '/r', patch: false }, { run }, {});
+      return work.state === 'read' && !work.truncated;
     },
   },
   {
@@ -580,7 +669,7 @@ const PROBES: Probe[] = [
     way: 'file',
     takes: (size) => shownAtDeath(x(size)),
   },
-  ...['search', 'attachments', 'message-files', 'digests', 'session-links', 'commits'].map(
+  ...['search', 'attachments', 'message-files', 'digests', 'session-links', 'commits', 'uncommitted'].map(
     (file): Probe => ({
       limit: `routes/${file}.ts MOST_WAITING`,
       way: 'API',
@@ -592,9 +681,17 @@ const PROBES: Probe[] = [
 /** Why some limits are not tried here at their own size. A test that is named tries a smaller one. */
 const ELSEWHERE: Record<string, readonly string[]> = {
   'the body of each endpoint is tried below': [
-    ...['attach', 'brake', 'capture', 'dispatch', 'fiber-stores', 'fleet', 'lifecycle', 'messages'].map(
-      (one) => `routes/${one}.ts REQUEST_LIMIT`,
-    ),
+    ...[
+      'attach',
+      'brake',
+      'capture',
+      'dispatch',
+      'fiber-stores',
+      'fleet',
+      'lifecycle',
+      'meeting',
+      'messages',
+    ].map((one) => `routes/${one}.ts REQUEST_LIMIT`),
     'routes/attachments.ts BODY_LIMIT',
     'routes/message-files.ts BODY_LIMIT',
     'routes/config.ts TEXT_LIMIT',
@@ -642,7 +739,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
   'test/contract/http/write-limits.test.ts': [
     ...[
       ...['collaborator_chars', 'collaborators', 'name_chars', 'outcome_chars', 'roles', 'tag_chars', 'tags'],
-      'text_chars',
+      ...['on_limit', 'text_chars'],
     ].map((one) => `contract/document-limits.ts FIELD_LIMITS.${one}`),
     ...['body_chars', 'path_chars', 'prompt_chars', 'reference_chars', 'set_keys', 'unset_keys'].map(
       (one) => `contract/document-limits.ts WRITE_LIMITS.${one}`,

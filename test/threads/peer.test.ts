@@ -4,7 +4,7 @@ import { FakeClock } from '../../src/base/clock.ts';
 import { CodedError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { CallTable, EventTable } from '../../src/contract/threads/call-table.ts';
-import { withBulk } from '../../src/threads/bulk.ts';
+import { WithParts, withBulk } from '../../src/threads/bulk.ts';
 import type { Handlers } from '../../src/threads/calls.ts';
 import { type Channel, channelPair } from '../../src/threads/channel.ts';
 import { createPeer } from '../../src/threads/peer.ts';
@@ -19,11 +19,14 @@ const calls = {
   refuse: { input: z.object({ how: z.string() }), output: z.null(), deadline_ms: 1_000 },
   lie: { input: z.object({}), output: z.object({ count: z.number() }), deadline_ms: 1_000 },
   wait: { input: z.object({}), output: z.string(), deadline_ms: 500 },
+  split: { input: z.object({}), output: z.number(), deadline_ms: 1_000 },
 } satisfies CallTable;
 const events = { moved: z.object({ to: z.string() }) } satisfies EventTable;
 const orders = { frame: z.object({ nth: z.number() }) } satisfies EventTable;
 
 let release: (() => void)[] = [];
+/** What `split` answers with. */
+let split: Uint8Array<ArrayBuffer>[] = [];
 const handlers: Handlers<typeof calls> = {
   add: ({ a, b }) => a + b,
   reverse: (_input, bulk) => withBulk({ bytes: bulk?.length ?? 0 }, bulk?.toReversed() ?? new Uint8Array()),
@@ -34,6 +37,7 @@ const handlers: Handlers<typeof calls> = {
   },
   lie: () => ({ count: 'many' }) as never,
   wait: () => new Promise((resolve) => release.push(() => resolve('done'))),
+  split: () => new WithParts(split.length, split),
 };
 
 let ends: [Channel, Channel];
@@ -82,6 +86,7 @@ describe('a typed call', () => {
     await expect(caller.exchange('reverse', {}, mine)).resolves.toEqual({
       value: { bytes: 3 },
       bulk: new Uint8Array([3, 2, 1]),
+      parts: [],
     });
     expect(mine.byteLength).toBe(0);
     const part = new Uint8Array([9, 8, 7, 6]).subarray(1, 3);
@@ -89,7 +94,17 @@ describe('a typed call', () => {
       bulk: new Uint8Array([7, 8]),
     });
     expect([...part]).toEqual([8, 7]);
-    await expect(caller.exchange('add', { a: 1 })).resolves.toEqual({ value: 2, bulk: null });
+    await expect(caller.exchange('add', { a: 1 })).resolves.toEqual({ value: 2, bulk: null, parts: [] });
+  });
+
+  it('is answered with several parts of bytes, which are moved and not copied', async () => {
+    const { caller } = conversation();
+    const growing = new Uint8Array(new ArrayBuffer(2, { maxByteLength: 9 }), 0, 2).fill(7);
+    split = [new Uint8Array([1]), growing, new Uint8Array(0)];
+    const { value, bulk, parts } = await caller.exchange('split', {});
+    expect([value, bulk]).toEqual([3, null]);
+    expect(parts.map((part) => [...part])).toEqual([[1], [7, 7], []]);
+    expect(split.map(({ byteLength }) => byteLength)).toEqual([0, 0, 0]);
   });
 
   it('with a wrong input is refused as invalid_request, naming the field', async () => {

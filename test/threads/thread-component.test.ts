@@ -98,7 +98,7 @@ describe('a component in its own thread', () => {
     component.onEvent('echoed', ({ text }) => heard.push(text));
     const bulk = new Uint8Array([1, 2, 3]);
     const reply = await component.exchange('echo', { text: 'one' }, bulk);
-    expect(reply).toEqual({ value: { text: 'one' }, bulk: new Uint8Array([3, 2, 1]) });
+    expect(reply).toEqual({ value: { text: 'one' }, bulk: new Uint8Array([3, 2, 1]), parts: [] });
     expect(bulk.byteLength).toBe(0);
     await component.call('go', {}).catch(() => undefined);
     await become(supervisor, { state: 'running', restarts: 1 });

@@ -18,7 +18,7 @@ import { Banners } from './Banners.tsx';
 import { PhoneNav } from './PhoneNav.tsx';
 import styles from './Shell.module.css';
 import { Toasts } from './Toasts.tsx';
-import { TopBar } from './TopBar.tsx';
+import { RECORDING, TopBar } from './TopBar.tsx';
 
 const closeFiber = () => go({ fiber: null, part: null });
 const closeSheet = () => go({ sheet: null });
@@ -36,6 +36,7 @@ const DAY = part(
 const FIRST_RUN = part(() => import('../first-run/FirstRun.tsx'));
 const TASK_FORM = part(() => import('../forms/TaskForm.tsx'), closeSheet);
 const FINDER = part(() => import('../search/Finder.tsx'), closeSheet);
+const MEETING = part(() => import('../meeting/MeetingSheet.tsx'), closeSheet);
 const HOSTS = part(() => import('./HostsSheet.tsx'), closeSheet);
 const KEY_SHEET = part(() => import('./KeySheet.tsx'), closeSheet);
 
@@ -90,11 +91,13 @@ export function Shell(): ReactNode {
       )}
       <GestureLayer />
       {fiber !== null && shown === 'screen' && <Late of={SCREEN} with={{ fiber, origin }} />}
+      {phone && <Late of={RECORDING} with={{}} meanwhile={null} />}
       {phone && <PhoneNav />}
       {(sheet === 'stash' || sheet === 'capture') && (
         <Late key={sheet} of={TASK_FORM} with={{ kind: sheet }} />
       )}
       {sheet === 'find' && <Late of={FINDER} with={{}} />}
+      {sheet === 'meeting' && <Late of={MEETING} with={{}} />}
       {sheet === 'hosts' && <Late of={HOSTS} with={{}} />}
       {sheet === 'keys' && <Late of={KEY_SHEET} with={{}} />}
       <Toasts />

@@ -2,6 +2,7 @@ import { type ReactNode, useMemo } from 'react';
 import { useTimeText } from '../lib/clock.ts';
 import type { Followed } from '../lib/follow-feed.ts';
 import { usePhone } from '../lib/media.ts';
+import { Late, part } from '../lib/parts.tsx';
 import { go, goTo, useWhere } from '../lib/url.ts';
 import { hostLines, hostsText } from '../model/hosts.ts';
 import { VIEW_NAMES, VIEWS } from '../model/where.ts';
@@ -10,12 +11,16 @@ import { HostTicks } from '../ui/HostTicks.tsx';
 import { Lens } from '../ui/Lens.tsx';
 import styles from './TopBar.module.css';
 
+/** The meeting that is recorded; on a phone it stands at the bottom. */
+export const RECORDING = part(() => import('../meeting/Recording.tsx'));
+
 export function TopBar({ followed }: { followed: Followed }): ReactNode {
   const phone = usePhone();
   return (
     <header className={styles.bar}>
       <Views />
       <FindButton />
+      {!phone && <Late of={RECORDING} with={{}} meanwhile={null} />}
       <Hosts followed={followed} />
       {!phone && (
         <>

@@ -27,6 +27,7 @@ import { MessagesPart } from './MessagesPart.tsx';
 import { Outcome } from './Outcome.tsx';
 import { SheetOrigin } from './origin.ts';
 import { Reading } from './Part.tsx';
+import { RecordMeeting } from './RecordMeeting.tsx';
 import { Reply } from './Reply.tsx';
 import { RosterPart } from './RosterPart.tsx';
 import { RunPart } from './RunPart.tsx';
@@ -156,6 +157,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
             {row.runtime === undefined && row.status !== 'closed' && !gone && <WhyPart row={row} />}
             <RosterPart row={row} />
             <RunPart row={row} />
+            {!gone && <RecordMeeting row={row} />}
             {uid !== null && (
               <>
                 <SentFilesPart uid={uid} />

@@ -5,7 +5,7 @@ import { sessionsPath } from '../lib/paths.ts';
 import { useComposite, useRead } from '../lib/reads.ts';
 import { linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
 import type { FiberRow, Why } from '../model/wire.ts';
-import { comingMoment, fullMoment, lasting } from '../model/wording.ts';
+import { comingMoment, contextText, fullMoment, lasting } from '../model/wording.ts';
 import { Command } from './Command.tsx';
 import { OpenTerminal } from './OpenTerminal.tsx';
 import { useOrigin } from './origin.ts';
@@ -38,6 +38,7 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
     rows.push(['Started', `${fullMoment(session?.began_at ?? runtime.started_at, today)}${resumed}`]);
     if (active !== '') rows.push(['Active', active]);
     rows.push(['Agent', `${runtime.agent}, ${runtime.harness}`]);
+    if (runtime.context != null) rows.push(['Context', contextText(runtime.context)]);
   }
   if (svc !== undefined) rows.push(['Kind', kind.filter((one) => one !== null).join(', ')]);
   if (svc?.schedule !== undefined)
@@ -49,7 +50,9 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
   if (row.horizon === 'stashed')
     rows.push(['Rests', row.due === undefined ? 'without a date' : `until ${row.due}`]);
   if (svc?.auto_accept) rows.push(['Verdict', 'accepted by itself after a good run']);
-  if (folder !== undefined) rows.push(['Folder', folder]);
+  const sharers = row.shares_folder_with?.join(', ');
+  if (folder !== undefined)
+    rows.push(['Folder', sharers === undefined ? folder : `${folder}, shared with ${sharers}`]);
   if (runtime?.session_uuid != null) rows.push(['Session', runtime.session_uuid]);
   if (rows.length === 0) return null;
   return (

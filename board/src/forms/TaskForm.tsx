@@ -5,8 +5,13 @@ import { encodePictures, filesOf } from '../lib/pictures.ts';
 import { useRead } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
+import { ModeField } from '../meeting/ModeField.tsx';
+import { startMeeting, useMeeting } from '../meeting/meeting.ts';
+import { Running } from '../meeting/Running.tsx';
+import { refusedMeeting, SELDOM_MS } from '../model/meeting.ts';
 import { pictureFault } from '../model/picture-rules.ts';
 import {
+  captureRequest,
   effortsOf,
   fieldOf,
   storeOf,
@@ -15,7 +20,7 @@ import {
   type TaskKind,
   titleOf,
 } from '../model/task.ts';
-import type { AgentsReply, FiberStores, Rehearsal } from '../model/wire.ts';
+import type { AgentsReply, Captured, FiberStores, Meeting, Rehearsal } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Field } from '../ui/Field.tsx';
@@ -41,6 +46,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
   const [rehearsed, setRehearsed] = useState<Rehearsal | null>(null);
+  const [running, setRunning] = useState<Meeting | null>(null);
   const stores = useRead<FiberStores>('/fiber-stores');
   const host = draft.host === '' ? (stores.value?.host ?? '') : draft.host;
   const origin = stores.value?.origins[host];
@@ -50,6 +56,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   const close = () => go({ sheet: null });
   const set = (next: Partial<TaskDraft>) => {
     setFault(null);
+    setRunning(null);
     change(next);
   };
 
@@ -63,6 +70,8 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
     const wrong = pictureFault(pictures);
     if (missing !== null) setFault(missing);
     else if (wrong !== null) setFault({ code: '', message: wrong, field: 'pictures' });
+    else if (kind === 'capture' && draft.meeting !== '' && pictures.length > 0)
+      setFault({ code: '', message: NO_PICTURES, field: 'pictures' });
     else
       return {
         kind,
@@ -77,6 +86,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   const send = async () => {
     const whole = await task();
     if (whole === null) return;
+    if (kind === 'capture' && draft.meeting !== '') return record(whole);
     const sent = await sendTask(whole, kept.progress, API, Date.now);
     if (sent.kind === 'refused') {
       kept.setProgress(sent.progress);
@@ -95,12 +105,34 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
       });
   };
 
+  const record = async ({ draft: sent, store }: Task) => {
+    const started = await startMeeting<Captured & { meeting?: Meeting }>(
+      '/capture',
+      captureRequest(sent, store),
+    );
+    setRunning(started.ok || started.recording ? null : started.meeting);
+    if (!started.ok && !started.recording) return refuse(started.code, started.message);
+    const title = titleOf(sent.text);
+    go({ sheet: 'meeting' });
+    if (started.ok) {
+      kept.sent();
+      awaitCapture(started.value.run_id, title);
+    } else {
+      // Its text is still to be captured; the recording is there.
+      change({ meeting: '' });
+      toast(`${started.message} The recording goes on all the same.`, { tone: 'fault' });
+    }
+  };
+
   const review = async () => {
     const whole = await task();
     if (whole === null) return;
     const answer = await rehearse(whole, API);
     if (answer.ok) setRehearsed(answer.value);
-    else refuse(answer.code, answer.message);
+    else {
+      setRunning(refusedMeeting(answer.body).meeting);
+      refuse(answer.code, answer.message);
+    }
   };
 
   const run = (step: () => Promise<void>) => async () => {
@@ -174,6 +206,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
                 )}
                 <HostField stores={stores.value} draft={draft} set={set} />
               </div>
+              {kind === 'capture' && <MeetingField draft={draft} set={set} error={errorOf('meeting')} />}
               <div className={styles.row}>
                 <AgentFields draft={draft} agents={agents.value} set={set} errorOf={errorOf} />
               </div>
@@ -201,7 +234,19 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
               )}
             </div>
           )}
-          {fault !== null && fault.field === null && (
+          {running !== null && (
+            <div className={styles.fields}>
+              <Running
+                meeting={running}
+                open={() => go({ sheet: 'meeting' })}
+                stopped={() => {
+                  setRunning(null);
+                  setFault(null);
+                }}
+              />
+            </div>
+          )}
+          {running === null && fault !== null && fault.field === null && (
             <p className={styles.fault} role="alert">
               {fault.code === 'no_answer'
                 ? 'It is not known to have arrived, and nothing of it is lost. Sent again, it is first looked for.'
@@ -239,12 +284,15 @@ function submitWords(kind: TaskKind, rehearsed: boolean, busy: boolean, again: b
   return kind === 'stash' ? 'Stash it' : rehearsed ? 'Launch' : 'Review launch';
 }
 
-function missingOf(kind: TaskKind, { text, project }: TaskDraft): Fault | null {
-  if (text.trim() === '') return { code: '', field: 'text', message: 'Write at least a title.' };
+function missingOf(kind: TaskKind, { text, project, meeting }: TaskDraft): Fault | null {
+  if (text.trim() === '' && (kind === 'stash' || meeting === ''))
+    return { code: '', field: 'text', message: 'Write at least a title.' };
   if (kind === 'capture' && project === '')
     return { code: '', field: 'project', message: 'Choose the folder that its worker runs in.' };
   return null;
 }
+
+const NO_PICTURES = 'A meeting takes no pictures: add them to its fiber once that is there.';
 
 function countOf(pictures: number): string {
   return pictures === 1 ? 'its picture' : `its ${pictures} pictures`;
@@ -272,6 +320,30 @@ function Kinds({ kind, id, locked }: { kind: TaskKind; id: string; locked: boole
       </div>
       <p className={styles.does}>{does}</p>
     </header>
+  );
+}
+
+/** Whether the capture is of a meeting; told with what is amiss where this host cannot record any. */
+function MeetingField({ draft, set, error }: FieldProps & { error: string | null }): ReactNode {
+  const { answer } = useMeeting(SELDOM_MS);
+  if (answer === null) return null;
+  const modes = answer.modes;
+  return (
+    <ModeField
+      label="Record a meeting"
+      modes={modes}
+      value={modes.find((one) => one === draft.meeting) ?? ''}
+      none={modes.length === 0 ? 'This host cannot' : 'No'}
+      error={error}
+      hint={
+        modes.length === 0
+          ? (answer.unavailable ?? undefined)
+          : draft.meeting === ''
+            ? undefined
+            : 'This host records it. The task may be left empty; its first line is the title.'
+      }
+      onChange={(meeting) => set({ meeting })}
+    />
   );
 }
 

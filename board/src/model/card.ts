@@ -66,7 +66,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   breaker: 'It ended too often in a row.',
   usage_limit: 'The account of its agent has reached its usage limit.',
   cooldown: 'It ran a moment ago and waits before it starts again.',
-  max_concurrent: 'It waits for another worker to end.',
+  max_concurrent: 'It waits for a free place among the workers.',
   resources: 'It waits for free memory or disk.',
 };
 
@@ -116,9 +116,10 @@ function agedBand(told: CardState, { host }: Aged): Band {
   return { tone: 'quiet', text: `${STATE_NAMES[told]} when ${host} was last heard of.` };
 }
 
-function agentOf({ svc, runtime }: FiberRow): string | null {
+function agentOf({ svc, runtime, shares_folder_with }: FiberRow): string | null {
   const agent = runtime?.agent ?? svc?.agent;
-  return agent === undefined ? null : svc?.effort === undefined ? agent : `${agent} ${svc.effort}`;
+  if (agent === undefined) return null;
+  return [agent, svc?.effort, shares_folder_with && 'in a shared folder'].filter(Boolean).join(' ');
 }
 
 function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {

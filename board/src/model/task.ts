@@ -1,4 +1,4 @@
-import type { AgentsReply, CaptureRequest, CreateFiber, StoreOrigin, Surface } from './wire.ts';
+import type { AgentsReply, CaptureRequest, CreateFiber, MeetingMode, StoreOrigin, Surface } from './wire.ts';
 
 /** `stash` files a draft; `capture` gives the text to a worker at once. */
 export type TaskKind = 'stash' | 'capture';
@@ -12,6 +12,8 @@ export type TaskDraft = {
   agent: string;
   effort: string;
   surface: Surface;
+  /** What a capture records a meeting of; empty for none. */
+  meeting: MeetingMode | '';
 };
 
 export const EMPTY_TASK: TaskDraft = {
@@ -22,10 +24,19 @@ export const EMPTY_TASK: TaskDraft = {
   agent: '',
   effort: '',
   surface: 'cli',
+  meeting: '',
 };
 
 /** The fields that a refusal can be about. */
-export type TaskField = 'text' | 'project' | 'store' | 'agent' | 'effort' | 'surface' | 'pictures';
+export type TaskField =
+  | 'text'
+  | 'project'
+  | 'store'
+  | 'agent'
+  | 'effort'
+  | 'surface'
+  | 'pictures'
+  | 'meeting';
 
 /** A longer first line is a paragraph, whose beginning is the title. */
 const TITLE_CHARS = 120;
@@ -66,6 +77,8 @@ export function parseTask(kept: string | null): TaskDraft | null {
       agent: text('agent'),
       effort: text('effort'),
       surface: found.surface === 'app' ? 'app' : 'cli',
+      // A recording is chosen anew each time.
+      meeting: '',
     };
   } catch {
     return null;
@@ -87,7 +100,10 @@ export function projectChoices(
 }
 
 /** The store that the document goes to: the one that was chosen, the one of its project, or the first. */
-export function storeOf(stores: readonly string[], { store, project }: TaskDraft): string {
+export function storeOf(
+  stores: readonly string[],
+  { store, project }: Pick<TaskDraft, 'store' | 'project'>,
+): string {
   if (stores.includes(store)) return store;
   const around = stores.filter((root) => project === root || project.startsWith(`${root}/`));
   return around.toSorted((a, b) => b.length - a.length)[0] ?? stores[0] ?? '';
@@ -133,14 +149,17 @@ export function createRequest(task: TaskDraft, host: string, store: string, slug
 
 /** `POST /capture` for a draft. */
 export function captureRequest(task: TaskDraft, store: string): CaptureRequest {
-  const { text, project, agent, effort, surface } = task;
+  const { text, project, agent, effort, surface, meeting } = task;
+  const recorded = meeting === '' ? {} : { meeting: { mode: meeting } };
   return {
-    prompt: text.trim(),
+    // A meeting needs no text, and its worker runs in a terminal.
+    ...(meeting !== '' && text.trim() === '' ? {} : { prompt: text.trim() }),
     project_dir: project,
+    ...recorded,
     ...named('agent', agent),
     ...named('effort', effort),
     ...named('store', store),
-    ...(surface === 'cli' ? {} : { surface }),
+    ...(surface === 'cli' || meeting !== '' ? {} : { surface }),
     ...originOf(task),
   };
 }
@@ -179,6 +198,7 @@ const FIELD_OF_MEMBER: Readonly<Record<string, TaskField>> = {
   effort: 'effort',
   surface: 'surface',
   attachments: 'pictures',
+  meeting: 'meeting',
 };
 
 /** The field that a refusal is about, by its code and the member of the request that it names; null for none. */

@@ -44,6 +44,12 @@ export type { Incident, IncidentReply } from '../../../src/contract/http/inciden
 export type { Life, LifeEntry } from '../../../src/contract/http/life.ts';
 export type { LifecycleRequest, TransitionRequest } from '../../../src/contract/http/lifecycle.ts';
 export type { LiveMessage } from '../../../src/contract/http/live.ts';
+export type {
+  AudioMessage,
+  Meeting,
+  MeetingAnswer,
+  MeetingJoin,
+} from '../../../src/contract/http/meeting.ts';
 export type { Delivered } from '../../../src/contract/http/messages.ts';
 export type { Moment, Words } from '../../../src/contract/http/moment.ts';
 export type { Rehearsal, RehearsedStep } from '../../../src/contract/http/rehearsal.ts';
@@ -57,6 +63,7 @@ export type { TranscriptPage, TranscriptWords } from '../../../src/contract/http
 export type { Version } from '../../../src/contract/http/version.ts';
 export type { Why } from '../../../src/contract/http/why.ts';
 export type { CommitLedgerLine, SessionLine } from '../../../src/contract/ledger.ts';
+export type { MeetingMode } from '../../../src/contract/recorder.ts';
 
 /** A row with the host whose feed has it. */
 export type FiberRow = ToldRow & { origin: string };

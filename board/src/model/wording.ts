@@ -24,6 +24,12 @@ export function lasting(ms: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
+/** How full a context is: `61 % of 258 k tokens`, or `122 k tokens` where the size of its window is not known. */
+export function contextText({ tokens, most }: { tokens: number; most: number | null }): string {
+  const thousands = (count: number) => `${Math.round(count / 1_000)} k tokens`;
+  return most === null ? thousands(tokens) : `${Math.round((100 * tokens) / most)} % of ${thousands(most)}`;
+}
+
 /** A moment as briefly as it is clear: the time today, the weekday within six days, else the date. */
 export function moment(ms: number, today: Day): string {
   const distance = daysBetween(today, dayOf(ms));

@@ -32,7 +32,7 @@ function Content({ fiber, origin, title_id }: FiberOf & { title_id: string }): R
   const { runtime } = row ?? {};
   if (runtime?.mux_session != null) last.current = { run_id: runtime.run_id, session: runtime.mux_session };
   const shown = last.current;
-  const elsewhere = origin !== null && origin !== copy?.host;
+  const away = origin === copy?.host ? null : origin;
   return (
     <>
       <header className={styles.head}>
@@ -44,9 +44,13 @@ function Content({ fiber, origin, title_id }: FiberOf & { title_id: string }): R
           <p className={styles.facts}>
             <span>Screen of its worker</span>
             {runtime !== undefined && <b>{runtime.agent}</b>}
-            {shown !== null && !elsewhere && (
+            {shown !== null && (
               <span className={styles.type}>
-                to type there: <code>svc attach {row?.id ?? fiber}</code>
+                to type there:{' '}
+                <code>
+                  svc attach {row?.id ?? fiber}
+                  {away === null ? '' : ` --host ${away}`}
+                </code>
               </span>
             )}
           </p>
@@ -55,14 +59,10 @@ function Content({ fiber, origin, title_id }: FiberOf & { title_id: string }): R
           Close
         </Button>
       </header>
-      {elsewhere ? (
-        <p className={styles.none}>
-          Its worker runs on {origin}, and a screen is only shown on the board of its own host.
-        </p>
-      ) : shown === null ? (
+      {shown === null ? (
         <p className={styles.none}>{copy === null ? 'Reading the fibers …' : noScreen(row)}</p>
       ) : (
-        <WorkerScreen key={shown.run_id} session={shown.session} />
+        <WorkerScreen key={shown.run_id} session={shown.session} origin={away} />
       )}
     </>
   );

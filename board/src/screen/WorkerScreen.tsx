@@ -14,9 +14,11 @@ const NEAR_END = 24;
 /** A line that is only drawn says nothing more on a second one. */
 const RULE = /^[\s\u2500-\u257f]*$/;
 
+type WorkerOf = { session: string; origin: string | null };
+
 /** The screen of a running worker as text of the page: it is only read, and the worker knows nothing of it. */
-export function WorkerScreen({ session }: { session: string }): ReactNode {
-  const watched = useScreen(session);
+export function WorkerScreen({ session, origin }: WorkerOf): ReactNode {
+  const watched = useScreen(session, origin);
   const { screen } = watched;
   const palette = PALETTES[useDarkScheme() ? 'dark' : 'light'];
   const phone = usePhone();
@@ -81,10 +83,16 @@ function standing(
 ): ['live' | 'stale' | 'lost' | 'over', string] {
   if (state.kind === 'over')
     return ['over', empty ? state.reason : `${state.reason} This is what it showed last.`];
-  if (state.kind === 'lost')
-    return ['lost', `No answer from the daemon since ${timeOfDay(state.since)}; trying again.`];
+  if (state.kind === 'lost') return ['lost', lostWords(state)];
   if (state.kind === 'connecting') return ['stale', 'Opening the screen …'];
   return stale === null ? ['live', 'Live, read only'] : ['stale', stale];
+}
+
+function lostWords({ since, reason }: Extract<Watched['state'], { kind: 'lost' }>): string {
+  const at = timeOfDay(since);
+  return reason === ''
+    ? `No answer from the daemon since ${at}; trying again.`
+    : `Lost at ${at}: ${reason.replace(/\.$/, '')}. Trying again.`;
 }
 
 /** Keeps the end in view, unless the reader has scrolled away from it. */

@@ -10,24 +10,24 @@ export type Watched = {
     | { kind: 'connecting' }
     | { kind: 'live' }
     /** The connection is lost; it is tried again. */
-    | { kind: 'lost'; since: number }
+    | { kind: 'lost'; since: number; reason: string }
     /** The daemon has said that there is no more to come, and why. */
     | { kind: 'over'; reason: string };
 };
 
 const FIRST: Watched = { screen: NO_SCREEN, state: { kind: 'connecting' } };
 
-/** Follows the terminal of the worker with this session while the caller is shown. */
-export function useScreen(session: string): Watched {
+/** Follows the terminal of the worker with this session while the caller is shown; `origin` is null for the host that answers. */
+export function useScreen(session: string, origin: string | null): Watched {
   const [watched, become] = useState(FIRST);
   useEffect(() => {
     become(FIRST);
-    return watchScreen(session, become);
-  }, [session]);
+    return watchScreen(session, origin, become);
+  }, [session, origin]);
   return watched;
 }
 
-function watchScreen(session: string, become: (next: Watched) => void): () => void {
+function watchScreen(session: string, origin: string | null, become: (next: Watched) => void): () => void {
   let watched: Watched = FIRST;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -38,7 +38,7 @@ function watchScreen(session: string, become: (next: Watched) => void): () => vo
   };
   const connect = () => {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-    const query = new URLSearchParams({ session });
+    const query = new URLSearchParams({ session, ...(origin !== null && { origin }) });
     socket = new WebSocket(`${scheme}://${location.host}/api/v1/terminal?${query}`);
     // The lines of another connection are numbered in another way.
     let before = NO_SCREEN;
@@ -52,10 +52,13 @@ function watchScreen(session: string, become: (next: Watched) => void): () => vo
       before = applyScreen(before, message);
       tell({ screen: before, state: { kind: 'live' } });
     };
-    socket.onclose = () => {
-      if (watched.state.kind === 'over') return;
+    socket.onclose = ({ reason }) => {
+      const { state } = watched;
+      if (state.kind === 'over') return;
       failures += 1;
-      if (watched.state.kind !== 'lost') tell({ state: { kind: 'lost', since: Date.now() } });
+      const since = state.kind === 'lost' ? state.since : Date.now();
+      // Where another host does not answer, this is what the daemon says of it.
+      if (state.kind !== 'lost' || state.reason !== reason) tell({ state: { kind: 'lost', since, reason } });
       timer = setTimeout(connect, retryAfter(failures));
     };
   };

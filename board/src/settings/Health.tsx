@@ -170,7 +170,9 @@ function Polling({ state: { poll_health, workers, worker_memory } }: { state: St
         <dt>Workers</dt>
         <dd>
           {workers.count}
-          {workers.most === null ? ', no limit' : ` of at most ${workers.most}`}
+          {workers.most === null
+            ? ', no limit'
+            : `: ${workers.resting} resting, ${workers.count - workers.resting} of at most ${workers.most} at work`}
         </dd>
         <dt>Memory</dt>
         <dd>

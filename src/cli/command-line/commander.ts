@@ -12,8 +12,9 @@ const silent = () => {};
 /** For declaring commands without running them: only actions use the process. */
 export const NO_PROCESS: Runner = {
   context: {
-    ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin, width: Number.POSITIVE_INFINITY },
-    ...{ out: silent, err: silent, verbatim: silent },
+    ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin },
+    ...{ width: Number.POSITIVE_INFINITY, unicode: true, terminal: null },
+    ...{ out: silent, show: silent, err: silent, verbatim: silent },
   },
   exit: silent,
 };

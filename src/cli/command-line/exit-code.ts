@@ -1,5 +1,6 @@
 import { isCoded, messageOf } from '../../base/errors.ts';
 import { systemMend } from './system-mend.ts';
+import { asTyped } from './typed-command.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
@@ -15,7 +16,7 @@ export function reportError(error: unknown, context: CliContext, json: boolean):
   const coded = isCoded(error);
   const code = coded ? error.code : 'internal';
   const mend = coded ? null : systemMend(error);
-  const message = mend === null ? messageOf(error) : `${messageOf(error)}; ${mend}`;
+  const message = asTyped(mend === null ? messageOf(error) : `${messageOf(error)}; ${mend}`, context);
   if (json) reportJson(context, { ...(coded ? error.details : {}), error: code, message });
   else context.err(`svc: ${message}\n`);
   if (!coded && error instanceof Error && debugs(context)) context.err(`${error.stack ?? ''}\n`);

@@ -2,15 +2,15 @@
 export const NEWCOMER = `svc supervises coding agents. They work on tasks that you write as markdown
 documents, called fibers.
 
-Try it:           svc demo                   an agent that costs nothing
-Set it up:        svc fiber init ~/notes --poll   a folder for your tasks
-                  svc doctor                  what is missing and how to mend it
-Give out a task:  svc fiber add "Say hello" --body "Write HELLO.md."
-                  svc install say-hello --project-dir ~/my-project
-Let it begin:     svc daemon start
-                  svc daemon release
-Watch it:         svc status
-                  svc attach say-hello
+Begin a task:     svc run "Write a HELLO.md that greets the reader"
+                  an agent begins it in this folder, and is shown here
+See how it is:    svc status
+                  svc attach write-a          its terminal again
+Judge it:         svc accept write-a          or: svc reopen write-a
+Mend it:          svc why write-a             why it does not run
+                  svc doctor                  what is missing on this machine
 
-All verbs: svc help. One verb: svc help install.
+Look around:      svc demo                    with an agent that costs nothing
+
+All verbs: svc help. One verb: svc help run.
 `;

@@ -83,9 +83,9 @@ export const JSON_OPTION = option('--json', 'print the result as JSON');
 export const DRY_RUN = option('--dry-run', 'show what it would write and run, and do neither');
 
 /** A fiber that the verb finds in the stores. */
-export const FIBER = argument('<fiber>', 'canonical id, uid or leaf');
+export const FIBER = argument('<fiber>', 'id, uid or the beginning of an id');
 /** A fiber that the daemon finds. */
-export const SERVED_FIBER = argument('<fiber>', 'canonical id or uid');
+export const SERVED_FIBER = argument('<fiber>', 'id, uid or the beginning of an id');
 
 /** Where the fiber of `SERVED_FIBER` is. */
 export const ON_HOST = option('--host <id>', 'host that has the fiber; needed only if several have it');

@@ -9,7 +9,8 @@ export function printOutcome(context: CliContext, outcome: Outcome, asJson: bool
   if (typeof outcome === 'number') return outcome;
   const { json, text, one_line, warnings = [], faults = [], exit = EXIT.ok } = outcome;
   if (asJson) context.out(`${JSON.stringify(json, null, one_line === true ? 0 : 2)}\n`);
-  else context.out(text);
+  else if (typeof text === 'string') context.out(text);
+  else context.show(text);
   for (const sentence of asJson ? faults : [...warnings, ...faults]) context.err(`svc: ${sentence}\n`);
   return exit;
 }
@@ -17,15 +18,17 @@ export function printOutcome(context: CliContext, outcome: Outcome, asJson: bool
 /**
  * Columns as wide as their widest cell, two spaces apart, under a header in capitals; one row per line. A table that is
  * wider than `width` has its wide cells broken between words; where long words leave no room for columns, each row is a
- * block with its cells one below the other.
+ * block with its cells one below the other. Without a width, for a file or a pipe, a row is a line with a tab between
+ * its cells, and there is no header.
  */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
-  width = Number.POSITIVE_INFINITY,
+  width: number,
 ): string {
   const head = header.map((cell) => cell.toUpperCase());
   const cells = rows.map((row) => row.map(oneLine));
+  if (width === Number.POSITIVE_INFINITY) return cells.map((row) => `${row.join('\t')}\n`).join('');
   const most = (measure: (cell: string) => number) =>
     header.map((_, column) => Math.max(...[head, ...cells].map((line) => measure(line[column] ?? ''))));
   const widths = fitColumns(most(lengthOf), most(longestWord), width);
@@ -67,38 +70,71 @@ function padEnd(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - lengthOf(cell)));
 }
 
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** A duration in its largest whole unit: `3 h`, `12 min`, `0 s`. */
+/** A duration in milliseconds, in at most two units: `6 s`, `48 min`, `3 h 20 min`, `2 days`. */
 export function formatDuration(ms: number): string {
-  const unit = UNITS.find(([, size]) => ms >= size);
-  return unit === undefined ? '0 s' : `${Math.floor(ms / unit[1])} ${unit[0]}`;
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) {
+    const minutes = Math.floor((ms % HOUR) / MINUTE);
+    return minutes === 0 ? `${Math.floor(ms / HOUR)} h` : `${Math.floor(ms / HOUR)} h ${minutes} min`;
+  }
+  const days = Math.floor(ms / DAY);
+  return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** How long ago or how far ahead a time is (both in milliseconds since the Unix epoch). */
+const LOCALE = 'en-GB';
+const weekday = new Intl.DateTimeFormat(LOCALE, { weekday: 'short' });
+const dayAndMonth = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
+const clockTime = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hour12: false });
+
+/** How long ago or how far ahead a time is (both in milliseconds since the Unix epoch); from a day on, when it is. */
 export function formatMoment(at: number, now: number): string {
+  if (Math.abs(now - at) >= DAY) return formatDay(at, now);
   return at <= now ? `${formatDuration(now - at)} ago` : `in ${formatDuration(at - now)}`;
 }
 
-/** A time to the minute in the zone of this process, as `2026-03-07 09:05`. */
-export function formatTime(at: number): string {
-  const date = new Date(at);
-  const two = (value: number) => String(value).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+/** The same of a time that is past, in a column: `21 min`, `Thu 09:12`, `12 Nov`. */
+export function formatAge(at: number, now: number): string {
+  return now - at >= DAY ? formatDay(at, now) : formatDuration(now - at);
 }
 
-/** How to show the terminal of a new worker; empty for a worker without a terminal. */
-export function watchLine(settings: Settings, mux_session: string | null): string {
-  return mux_session === null ? '' : `Watch it with: ${svcOf(settings)} attach ${shellWord(mux_session)}\n`;
+/** A time as a clock shows it: `15:00` today, `Sat 02:00`, `12 Nov`. */
+export function formatClock(at: number, now: number): string {
+  return Math.abs(at - now) < DAY && weekday.format(at) === weekday.format(now)
+    ? clockTime.format(at)
+    : formatDay(at, now);
+}
+
+/** The weekday and the time within six days, else the date, with its year where it is another one. */
+function formatDay(at: number, now: number): string {
+  if (Math.abs(now - at) < 6 * DAY) return `${weekday.format(at)} ${clockTime.format(at)}`;
+  const [then, today] = [new Date(at).getFullYear(), new Date(now).getFullYear()];
+  return then === today ? dayAndMonth.format(at) : `${dayAndMonth.format(at)} ${then}`;
+}
+
+/** The day of a time in the zone of this process: `Thu 20 Nov`, with its year where that is not this one. */
+export function formatDate(at: number, now: number): string {
+  const [then, today] = [new Date(at).getFullYear(), new Date(now).getFullYear()];
+  return `${weekday.format(at)} ${dayAndMonth.format(at)}${then === today ? '' : ` ${then}`}`;
+}
+
+/** `09:05`, in the zone of this process. */
+export function formatTimeOfDay(at: number): string {
+  return clockTime.format(at);
+}
+
+/** How to show the terminal of a new worker, by its fiber, or by its session where it has none yet. */
+export function watchLine(settings: Settings, name: string): string {
+  return `Watch it with: ${svcOf(settings)} attach ${shellWord(name)}\n`;
 }
 
 /** The command that runs `svc` with these settings. */
-export function svcOf(settings: Settings): string {
-  return settings.demo ? 'svc demo' : 'svc';
+export function svcOf({ demo, demo_dir }: Pick<Settings, 'demo' | 'demo_dir'>): string {
+  if (!demo) return 'svc';
+  return demo_dir === null ? 'svc demo' : `svc demo --dir ${shellWord(demo_dir)}`;
 }

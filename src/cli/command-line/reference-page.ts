@@ -30,8 +30,8 @@ const INTRO = `# The command line
 \`svc <verb> [options]\`. \`svc help\` lists the verbs; \`svc help <verb>\` and \`svc <verb> --help\` tell how one is used.
 \`svc demo <verb> …\` runs a verb on the demo instead of your own setup.
 
-A \`<fiber>\` is its canonical id (\`work/loader\`), its ULID, or the last part of its id where only one fiber has it.
-The store is \`--store\`, else the configured ones, else the one that the current folder lies in. Verbs that write take
+A \`<fiber>\` is its canonical id (\`work/loader\`), its ULID, the last part of its id where only one fiber has it, or the
+beginning of the id or of its last part where it fits only one (\`work/lo\`, \`loa\`). The store is \`--store\`, else the configured ones, else the one that the current folder lies in. Verbs that write take
 \`--dry-run\`, see [why.md](why.md#rehearse).
 
 ## Exit codes

@@ -3,17 +3,21 @@ import { readDemoCall } from '../verbs/demo/call.ts';
 import { VERBS } from '../verbs.ts';
 import { declareVerbs } from './commander.ts';
 import { reportError, reportJson } from './exit-code.ts';
+import { helpAsOption, requireKnownVerb, verbWords } from './known-verb.ts';
 import { NEWCOMER } from './newcomer.ts';
 import { type CliProcess, withSafeOutput } from './safe-output.ts';
+import { svcIn } from './typed-command.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import type { VerbTable } from './verb-table.ts';
 
 /** Runs the verb that a command line names and returns its exit code; an invalid command line is a usage error. */
 export async function runVerb(
-  argv: readonly string[],
-  given: CliProcess,
+  typed: readonly string[],
+  process: CliProcess,
   verbs: VerbTable = VERBS,
 ): Promise<ExitCode> {
+  const { argv, colour } = readColour(typed);
+  const given = colour ? process : { ...process, colour };
   // Verbs see only this context, so none can bypass the escaping.
   const context = withSafeOutput(given);
   if (argv.length === 0) {
@@ -38,11 +42,14 @@ export async function runVerb(
 
 /** The same without error reporting: throws the verb's errors, and `CommanderError` for an invalid command line. */
 export async function parseAndRun(
-  argv: readonly string[],
+  typed: readonly string[],
   context: CliContext,
   verbs: VerbTable,
   json: boolean,
 ): Promise<ExitCode> {
+  const argv = helpAsOption(typed);
+  const svc = svcIn(context);
+  await requireKnownVerb(argv, verbs, svc);
   let code: ExitCode = EXIT.ok;
   const runner = {
     context,
@@ -50,25 +57,28 @@ export async function parseAndRun(
       code = chosen;
     },
   };
-  const program = createProgram(json ? { ...context, err: () => {} } : context);
+  const help = [svc, 'help', ...verbWords(argv, verbs)].join(' ');
+  const program = createProgram(json ? { ...context, err: () => {} } : context, help);
   await declareVerbs(program, verbs, argv, runner);
   await program.parseAsync([...argv], { from: 'user' });
   return code;
 }
 
-function createProgram(context: CliContext): Command {
+/** `help` is the command that shows how the verb is used. */
+function createProgram(context: CliContext, help: string): Command {
   return new Command('svc')
     .description('Supervises coding agents that work on markdown task documents.')
     .usage('<verb> [options]')
     .option('-V, --version', 'show the version')
+    .option('--no-color', 'print without colour, as NO_COLOR does')
     .configureOutput({
       writeOut: context.out,
       writeErr: context.err,
       outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')),
     })
-    .helpCommand('help [verb]', 'Show all verbs, or how one is used')
+    .helpCommand('help [verb…]', 'Show all verbs, or how one is used')
     .addHelpText('after', '\nEach verb takes --help. The pages for operators are in ops/ of the package.')
-    .showHelpAfterError('(svc help shows how it is used)')
+    .showHelpAfterError(`(${help} shows how it is used)`)
     .exitOverride();
 }
 
@@ -79,6 +89,18 @@ function usageMessage(error: CommanderError): string {
 }
 
 function asksForJson(argv: readonly string[]): boolean {
+  return ownWords(argv).includes('--json');
+}
+
+/** `--no-color` may stand anywhere, like an option of every verb. */
+function readColour(argv: readonly string[]): { argv: readonly string[]; colour: boolean } {
+  const own = ownWords(argv);
+  if (!own.includes('--no-color')) return { argv, colour: true };
+  return { argv: [...own.filter((word) => word !== '--no-color'), ...argv.slice(own.length)], colour: false };
+}
+
+/** The words before `--`, after which they belong to somebody else. */
+function ownWords(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
-  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
+  return end === -1 ? argv : argv.slice(0, end);
 }

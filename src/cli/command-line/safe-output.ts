@@ -1,26 +1,75 @@
 import { escapeForTerminal } from '../../base/terminal-text.ts';
-import { LEAST_WIDTH } from './fit-width.ts';
+import { LEAST_WIDTH, wrapPage } from './fit-width.ts';
+import { paint } from './styled-text.ts';
+import { asTyped } from './typed-command.ts';
 import type { CliContext } from './verb.ts';
 
 /** The process itself: what is written to it is not escaped. */
-export type CliProcess = Omit<CliContext, 'verbatim' | 'width'> & {
+export type CliProcess = Omit<CliContext, 'verbatim' | 'width' | 'unicode' | 'show' | 'terminal'> & {
   outIsTerminal?: boolean;
+  /** Of the terminal; where it does not tell, 80. */
   columns?: number;
+  /** The same of the terminal that errors are printed to; absent where they go elsewhere. */
+  err_columns?: number;
+  /** Of the terminal as it is now. */
+  size?: () => { columns?: number; rows?: number };
+  /** False where the command line forbids it. */
+  colour?: boolean;
 };
+
+const USUAL_WIDTH = 80;
+const USUAL_HEIGHT = 24;
+/** Control sequences of a terminal: to its first line, and clear what follows on the line or on the screen. */
+const HOME = '\u001b[H';
+const TO_LINE_END = '\u001b[K';
+const TO_SCREEN_END = '\u001b[J';
 
 /**
  * The context that verbs receive. It escapes the hidden characters in all output, even to a file or a pipe, because a
  * terminal often shows that later.
  */
 export function withSafeOutput(given: CliProcess): CliContext {
-  const { outIsTerminal, columns, ...rest } = given;
+  const { outIsTerminal, columns, err_columns, size, colour = true, ...rest } = given;
   const out = (text: string) => given.out(escapeForTerminal(text));
+  const coloured = colour && outIsTerminal === true && takesColour(given.env);
   return {
     ...rest,
-    // Some terminals tell 0, which is no width.
-    width: columns ? Math.max(columns, LEAST_WIDTH) : Number.POSITIVE_INFINITY,
+    width: outIsTerminal === true ? widthOf(columns) : Number.POSITIVE_INFINITY,
+    unicode: hasUnicode(given.env),
     out,
-    err: (text) => given.err(escapeForTerminal(text)),
+    show: (text) => given.out(paint(text, coloured, escapeForTerminal)),
+    terminal:
+      outIsTerminal === true && size !== undefined
+        ? {
+            width: () => widthOf(size().columns),
+            draw: (text) => {
+              const page = paint(text, coloured, escapeForTerminal).split('\n');
+              const lines = page.slice(0, (size().rows || USUAL_HEIGHT) - 1);
+              given.out(
+                `${HOME}${lines.map((line) => `${line}${TO_LINE_END}`).join('\r\n')}${TO_SCREEN_END}`,
+              );
+            },
+          }
+        : null,
+    // Hints and refusals, which may name commands as they are typed outside the demo.
+    err: (text) => {
+      const told = escapeForTerminal(asTyped(text, given));
+      given.err(err_columns === undefined ? told : wrapPage(told, widthOf(err_columns)));
+    },
     verbatim: outIsTerminal === true ? out : (text) => given.out(text),
   };
+}
+
+/** Some terminals tell 0, which is no width. */
+function widthOf(columns: number | undefined): number {
+  return Math.max(columns || USUAL_WIDTH, LEAST_WIDTH);
+}
+
+function takesColour({ NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean {
+  return !NO_COLOR && TERM !== 'dumb';
+}
+
+/** As the C library reads a locale: the first of these that is set decides, and without any it is ASCII. */
+function hasUnicode({ LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }

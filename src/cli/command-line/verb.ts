@@ -1,21 +1,36 @@
 import type { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { type Argument, JSON_OPTION, type Option } from './options.ts';
+import type { Styled } from './styled-text.ts';
 
 /** Everything that a verb may use of its process; tests pass their own. */
 export type CliContext = {
   env: NodeJS.ProcessEnv;
   cwd: string;
   clock: Clock;
-  /** Columns of the terminal that is printed to; infinite for a file or a pipe, whose lines are never broken. */
+  /** Columns of the terminal that is printed to; infinite for a file or a pipe, whose lines are never broken or cut. */
   width: number;
+  /** Whether the locale has the characters outside ASCII. */
+  unicode: boolean;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   /** Prints, with hidden characters escaped. */
   out(text: string): void;
+  /** Prints the same way, in colour where the terminal and its user want it. */
+  show(text: Styled): void;
+  /** The terminal that is printed to, for a page that is drawn again and again; null for a file or a pipe. */
+  terminal: Terminal | null;
   /** Prints to standard error, with hidden characters escaped. */
   err(text: string): void;
   /** Prints a stored text unchanged; to a terminal, as `out` does. */
   verbatim(text: string): void;
+};
+
+/** A terminal whose size may change. */
+export type Terminal = {
+  /** In columns, as of now. */
+  width(): number;
+  /** Shows a text in the place of all that the terminal shows; what is below its last line but one is cut. */
+  draw(text: Styled): void;
 };
 
 /** Exit codes, the same for every verb. */
@@ -36,7 +51,7 @@ export type Example = readonly [line: string, does: string];
 /** The result of a verb: `json` is printed with `--json`, `text` without. */
 export type Answer = {
   json: unknown;
-  text: string;
+  text: string | Styled;
   /** Prints `json` on one line instead of indented. */
   one_line?: true;
   /** Messages for standard error, printed without `--json`. */

@@ -6,6 +6,7 @@ import { errorBodySchema } from '../../contract/http/errors.ts';
 import { REFUSAL_CODE_HEADER } from '../../contract/http/lifecycle.ts';
 import type { DaemonFile } from '../../contract/operator-files.ts';
 import { requestJson } from '../../platform/http-client.ts';
+import { svcOf } from '../command-line/output.ts';
 import { findDaemon } from './daemon-file.ts';
 
 /** Where a daemon listens, as options of `node:http`. */
@@ -31,7 +32,7 @@ const DEADLINE_MS = { GET: 10_000, POST: 120_000 } as const;
 /** More than the largest listing; a larger answer is not from our daemon. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const mendOf = (settings: Settings) =>
-  settings.demo ? 'start the demo with: svc demo' : 'start it with: svc daemon start';
+  settings.demo ? `start the demo with: ${svcOf(settings)}` : 'start it with: svc daemon start';
 
 /** Connects to the daemon of this data folder; throws `daemon_unreachable` if none runs. */
 export async function connectDaemon(settings: Settings): Promise<DaemonClient> {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-words.ts';
 import { readSettings } from '../../config/settings.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { stateSchema } from '../../contract/http/state.ts';
+import { fibersMeant, noFiberCalled, severalCalled } from '../../fibers/fiber-reference.ts';
 import type { CliContext } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from './client.ts';
 import { fiberPath } from './fiber-path.ts';
@@ -26,13 +28,18 @@ const hostsSchema = stateSchema.pick({ host: true }).extend({
   fleet: z.object({ remotes: z.array(z.object({ name: z.string() })) }).nullable(),
 });
 
-/** The daemon for requests about one fiber, and the other host that they are passed on to; null for this host. */
-export type DaemonOfFiber = { daemon: DaemonClient; host: string | null };
+/**
+ * The daemon for requests about one fiber, the other host that they are passed on to (null for this host), and the name
+ * by which that host knows the fiber.
+ */
+export type DaemonOfFiber = { daemon: DaemonClient; host: string | null; fiber: string };
 
 /**
- * Asks the daemon for something about a fiber, by its canonical id or uid: of this host first, so that one that is here costs
- * no other request. Where it is refused with `fiber_not_found`, the same is asked of the other host that has the fiber; with
- * `host`, of that host alone. Throws `unknown_host`, and `ambiguous_fiber` where several other hosts have it.
+ * Asks the daemon for something about a fiber: of this host first, by the name as it was typed, so that one that is here
+ * costs no other request. Where it is refused with `fiber_not_found`, the fiber that is meant is looked for among those of
+ * all hosts, or of `host` alone, as `fibersMeant` describes: the daemon itself takes no beginning of an id, since a program
+ * that names a fiber which is gone must not get another one. Throws `unknown_host`, and `ambiguous_fiber` where several may
+ * be meant.
  */
 export async function askForFiber<T>(
   context: CliContext,
@@ -40,15 +47,17 @@ export async function askForFiber<T>(
   ask: (of: DaemonOfFiber) => Promise<T>,
 ): Promise<T> {
   const daemon = await connectDaemon(readSettings(context.env));
-  if (host !== undefined) return ask(await atHost(daemon, host));
+  const first = host === undefined ? { daemon, host: null } : await atHost(daemon, host);
   try {
-    return await ask({ daemon, host: null });
+    return await ask({ ...first, fiber });
   } catch (error) {
     if (!isCoded(error, 'fiber_not_found')) throw error;
-    const name = await otherHostOf(daemon, fiber);
-    if (name === null) throw error;
-    context.err(`svc: ${fiber} is on ${name}\n`);
-    return ask({ daemon: forHost(daemon, name), host: name });
+    const places = await daemon.get('/fibers/composite', placesSchema).catch(() => null);
+    if (places === null) throw error;
+    const { host: name, id } = placeMeant(fiber, places, host);
+    if (name === places.host) return ask({ daemon, host: null, fiber: id });
+    if (host === undefined) context.err(`svc: ${id} is on ${name}\n`);
+    return ask({ daemon: forHost(daemon, name), host: name, fiber: id });
   }
 }
 
@@ -57,39 +66,70 @@ export function readFiber(
   context: CliContext,
   fiber: string,
   host?: string,
-): Promise<DaemonOfFiber & { fiber: FiberRow }> {
+): Promise<Omit<DaemonOfFiber, 'fiber'> & { fiber: FiberRow }> {
   return askForFiber(context, { fiber, host }, async (of) => ({
     ...of,
-    ...(await of.daemon.get(`/fibers/${fiberPath(fiber)}`, fiberReplySchema)),
+    ...(await of.daemon.get(`/fibers/${fiberPath(of.fiber)}`, fiberReplySchema)),
   }));
 }
 
-async function atHost(daemon: DaemonClient, host: string): Promise<DaemonOfFiber> {
+async function atHost(daemon: DaemonClient, host: string): Promise<Omit<DaemonOfFiber, 'fiber'>> {
   // An origin that nobody knows is taken for this host, whose own fiber of that name would be meant.
   const { host: own, fleet } = await daemon.get('/state', hostsSchema);
   if (host === own) return { daemon, host: null };
-  if (fleet?.remotes.some(({ name }) => name === host) === true)
-    return { daemon: forHost(daemon, host), host };
-  throw new CodedError('unknown_host', `no host "${host}" is known here; see: svc remotes list`);
+  const others = fleet?.remotes.map(({ name }) => name) ?? [];
+  if (others.includes(host)) return { daemon: forHost(daemon, host), host };
+  throw noHostCalled(host, [own, ...others]);
 }
 
-/** The other host that has a fiber; null where none is known to. */
-async function otherHostOf(daemon: DaemonClient, fiber: string): Promise<string | null> {
-  const places = await daemon.get('/fibers/composite', placesSchema).catch(() => null);
-  const [only = null, ...others] = places === null ? [] : otherHostsOf(fiber, places);
-  if (others.length === 0) return only;
-  throw new CodedError(
-    'ambiguous_fiber',
-    `${fiber} is on the hosts ${[only, ...others].join(', ')}; name the one that is meant with --host`,
+/** The refusal of a host that nothing here names. */
+export function noHostCalled(host: string, known: readonly string[]): CodedError {
+  const question = didYouMean(host, known);
+  const said = `no host is called ${host}`;
+  return new CodedError(
+    'unknown_host',
+    question === '' ? `${said}; svc remotes list names them` : `${said}.${question}`,
   );
 }
 
-/** The other hosts that have a fiber of this id or uid. */
-export function otherHostsOf(fiber: string, { host, origins }: Places): string[] {
-  return Object.entries(origins).flatMap(([name, { read }]) => {
-    const has = read?.fibers.some(({ id, uid }) => id === fiber || uid === fiber) ?? false;
-    return has && name !== host ? [name] : [];
-  });
+/** A fiber as one host knows it. */
+type Place = { host: string; id: string; uid: string | null };
+
+/**
+ * Where the fiber is that a reference means, of which this host has none of that name: the one of that id or uid on
+ * another host, else what a beginning means here, else what it means elsewhere. `only`: the one host to look at. Throws
+ * `fiber_not_found` and `ambiguous_fiber`.
+ */
+export function placeMeant(reference: string, { host: own, origins }: Places, only?: string): Place {
+  const all = Object.entries(origins).flatMap(([host, { read }]) =>
+    only === undefined || only === host ? (read?.fibers ?? []).map((fiber) => ({ ...fiber, host })) : [],
+  );
+  const here = all.filter(({ host }) => host === own);
+  const away = all.filter(({ host }) => host !== own);
+  const searches = [
+    () => away.filter(({ id, uid }) => id === reference || uid === reference),
+    () => fibersMeant(reference, here),
+    () => fibersMeant(reference, away),
+  ];
+  let found: Place[] = [];
+  for (const search of searches) if (found.length === 0) found = search();
+  const [first, ...others] = found;
+  if (first === undefined)
+    throw new CodedError(
+      'fiber_not_found',
+      noFiberCalled(
+        reference,
+        all.map(({ id }) => id),
+      ),
+    );
+  if (others.length === 0) return first;
+  const message = others.every(({ id }) => id === first.id)
+    ? `${first.id} is on the hosts ${found.map(({ host }) => host).join(', ')}; name the one that is meant with --host`
+    : severalCalled(
+        reference,
+        found.map(({ id, host }) => (host === own ? id : `${id} on ${host}`)),
+      );
+  throw new CodedError('ambiguous_fiber', message);
 }
 
 /** The same daemon, which passes every request on to that host. */

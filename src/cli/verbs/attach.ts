@@ -8,10 +8,12 @@ import { originFields } from '../../contract/http/composite.ts';
 import { type Rehearsal, rehearsal, rehearsalSchema, stepOf } from '../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { runInTerminal } from '../../platform/interactive-process.ts';
+import { createRunner } from '../../platform/process.ts';
 import { argument, DRY_RUN, option } from '../command-line/options.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
+import { noHostCalled } from '../daemon-client/daemon-of-fiber.ts';
 import { chooseSession, hostsThatRun, isSessionName } from './attach/choose-worker.ts';
 
 /** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
@@ -20,7 +22,7 @@ export const verb = defineVerb({
   arguments: {
     name: argument(
       '[fiber|session]',
-      'canonical id, uid or last part of the id of a running fiber, or a session name',
+      'a running fiber, by id, uid or the beginning of its id, or a session name',
       { completes: 'fibers' },
     ),
   },
@@ -43,7 +45,7 @@ export const verb = defineVerb({
       );
     return given.dry_run === true
       ? rehearsed(await rehearseAttach(context, given))
-      : run(context, await terminalToShow(context, given));
+      : showTerminal(context, await terminalToShow(context, given));
   },
 });
 
@@ -51,7 +53,7 @@ export const verb = defineVerb({
 type Chosen = { name: string | undefined; session: string | undefined; host: string | undefined };
 
 /** A terminal session: of this host, or of another one with the `ssh` command that shows it. */
-type Terminal = { mux_session: string; ssh: { host: string; argv: readonly string[] } | null };
+export type Terminal = { mux_session: string; ssh: { host: string; argv: readonly string[] } | null };
 
 /** What it would run here, after what the daemon would start for a past session. */
 async function rehearseAttach(context: CliContext, chosen: Chosen): Promise<Rehearsal> {
@@ -77,7 +79,8 @@ async function rehearseAttach(context: CliContext, chosen: Chosen): Promise<Rehe
   });
 }
 
-async function run(context: CliContext, terminal: Terminal): Promise<ExitCode> {
+/** Shows a terminal in this one until it is left. Throws `mux_unavailable` and `remote_unreachable`. */
+export async function showTerminal(context: CliContext, terminal: Terminal): Promise<ExitCode> {
   const { file, args, env } = commandOf(terminal, readSettings(context.env), context.env);
   let code: number;
   try {
@@ -133,9 +136,13 @@ function terminalOf(settings: Settings, host: string | null, mux_session: string
 
 /** How `remotes.json` says that a host is reached by SSH; throws `unknown_host` and `invalid_config`. */
 function sshTargetOf(settings: Settings, host: string): SshTarget {
-  const remote = readRemotes(settings).remotes.find(({ name }) => name === host);
+  const { remotes } = readRemotes(settings);
+  const remote = remotes.find(({ name }) => name === host);
   if (remote === undefined)
-    throw new CodedError('unknown_host', `no host "${host}" is known here; see: svc remotes list`);
+    throw noHostCalled(
+      host,
+      remotes.map(({ name }) => name),
+    );
   if (remote.ssh === undefined || remote.ssh.startsWith('-'))
     throw new CodedError(
       'invalid_config',
@@ -206,6 +213,23 @@ function commandOf(
   if (ssh === null) return attachCommand(mux_session, tmux_socket, env);
   const [file, ...args] = ssh.argv as [string, ...string[]];
   return { file, args, env };
+}
+
+/** How a person leaves a session that is shown here, in the keys of its tmux server. */
+export async function howToLeave(context: CliContext, mux_session: string): Promise<string> {
+  const { tmux_socket } = readSettings(context.env);
+  const { args } = attachCommand(mux_session, tmux_socket, context.env);
+  const server = tmux_socket === null ? [] : ['-S', tmux_socket];
+  const told = await createRunner().run({
+    file: 'tmux',
+    args: [...server, 'show-options', '-gqv', 'prefix'],
+    env: context.env,
+    timeout_ms: 5_000,
+    max_output_bytes: 1024,
+  });
+  const prefix = told.kind === 'exited' && told.code === 0 ? told.stdout.trim() : '';
+  const key = /^C-.$/.test(prefix) ? `Ctrl-${prefix.at(-1)}` : prefix || 'the tmux prefix and';
+  return args.includes('switch-client') ? `Go back with ${key} L` : `Leave with ${key} d`;
 }
 
 /** The command that shows a session; inside the same tmux server it switches the client instead of nesting. */

@@ -59,7 +59,7 @@ export const verb = defineVerb({
     const { mux_session, surface: where } = captured.data;
     return {
       json: captured.data,
-      text: `captured: ${captured.data.agent} in ${mux_session ?? where}\n${watchLine(settings, mux_session)}`,
+      text: `captured: ${captured.data.agent} in ${mux_session ?? where}\n${mux_session === null ? '' : watchLine(settings, mux_session)}`,
     };
   },
 });

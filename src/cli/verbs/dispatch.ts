@@ -3,7 +3,7 @@ import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { readSettings } from '../../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../contract/http/dispatch.ts';
 import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
-import { choice, DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
+import { AGENT, choice, DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { watchLine } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
@@ -16,6 +16,11 @@ export const verb = defineVerb({
   arguments: { fiber: SERVED_FIBER },
   options: {
     force: option('--force', 'end a worker that runs, and start a fresh one'),
+    agent: { ...AGENT, description: 'agent that the fiber is given' },
+    because_limit: option(
+      '--because-limit',
+      'hand over from an agent that is over its usage limit, to --agent or the next of svc.on_limit',
+    ),
     message: option('--message <text>', 'what to tell the worker besides the fiber'),
     project_dir: option('--project-dir <dir>', 'folder to work in; it is saved in the fiber'),
     ad_hoc: option('--ad-hoc', 'run a standing role outside its schedule'),
@@ -33,6 +38,10 @@ export const verb = defineVerb({
       'svc dispatch reviewer --message "Look at the last commit."',
       'starts it now, with a word to the worker',
     ],
+    [
+      'svc dispatch parser --agent codex-high --because-limit --dry-run',
+      'shows what another agent would be told at a usage limit',
+    ],
     ['svc dispatch say-hello --force', 'ends the worker that runs, and starts a fresh one'],
   ],
   page: 'resume.md',
@@ -40,10 +49,13 @@ export const verb = defineVerb({
   exits: { 1: 'the launch was refused' },
   async run(context, given) {
     const { fiber, message, project_dir, force, ad_hoc, despite_brake, dry_run, resume_mode } = given;
+    const { agent, because_limit } = given;
     const { answer, refused, host } = await askForFiber(context, { fiber, host: given.host }, async (of) => {
       const body: DispatchRequest = {
-        fiber_id: fiber,
+        fiber_id: of.fiber,
         force,
+        agent,
+        because_limit,
         user_message: message,
         // A folder of another host is for that one to find.
         project_dir:
@@ -72,9 +84,9 @@ export const verb = defineVerb({
     const run = launched.data;
     const how = run.already_running ? 'runs already' : run.resumed ? 'resumed' : 'started';
     const text = [
-      `${run.fiber_id} ${how}: ${run.agent} in ${run.mux_session ?? run.surface}\n`,
+      `${run.fiber_id} ${how}: ${run.agent}${run.mux_session === null ? ' in its app' : ''}\n`,
       ...(run.notes ?? []).map((note) => `Note: ${note}\n`),
-      host === null ? watchLine(readSettings(context.env), run.mux_session) : '',
+      host === null && run.mux_session !== null ? watchLine(readSettings(context.env), run.fiber_id) : '',
     ];
     return { json: run, text: text.join('') };
   },

@@ -3,17 +3,12 @@ import { messageOf } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import { createDisks } from '../../platform/disks.ts';
 import { createRunner } from '../../platform/process.ts';
+import { option } from '../command-line/options.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { findDaemon } from '../daemon-client/daemon-file.ts';
-import {
-  type DoctorContext,
-  type Finding,
-  fail,
-  findingLine,
-  findingSchema,
-  type NamedCheck,
-} from './doctor/check.ts';
+import { type DoctorContext, type Finding, fail, findingSchema, type NamedCheck } from './doctor/check.ts';
 import { CHECKS } from './doctor/checks.ts';
+import { doctorPage } from './doctor/doctor-page.ts';
 
 /** Timeout of one check, in milliseconds; longer than any single wait inside a check. */
 const CHECK_LIMIT_MS = 60_000;
@@ -21,10 +16,12 @@ const CHECK_LIMIT_MS = 60_000;
 /** `svc doctor`: checks the installation and says how to mend each fault. */
 export const verb = defineVerb({
   summary: 'Check this installation and say how to mend it',
+  options: { all: option('--all', 'what is as it should be too') },
   examples: [['svc doctor', 'checks everything; each line that is not ok says how to mend it']],
+  note: 'Into a file or a pipe every finding is printed.',
   json: z.object({ ok: z.boolean(), findings: z.array(findingSchema) }),
   exits: { 1: 'a check failed' },
-  async run(context) {
+  async run(context, { all = false }) {
     const settings = readSettings(context.env);
     const { clock, env } = context;
     const daemon = await findDaemon(settings);
@@ -33,7 +30,7 @@ export const verb = defineVerb({
     const ok = findings.every((finding) => finding.level !== 'fail');
     return {
       json: { ok, findings },
-      text: findings.map(findingLine).join(''),
+      text: doctorPage(findings, context, all),
       exit: ok ? EXIT.ok : EXIT.refused,
     };
   },

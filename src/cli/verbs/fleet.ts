@@ -7,6 +7,7 @@ import { wrapPage } from '../command-line/fit-width.ts';
 import { formatDuration, formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
+import { isOpen } from './status/place.ts';
 
 /** What is shown of this host. */
 const hereSchema = z.object({
@@ -28,12 +29,12 @@ export const verb = defineVerb({
       daemon.get('/version', versionSchema),
       daemon.get('/state', stateSchema),
     ]);
-    const phases = state.running.map(({ phase }) => phase);
-    const needs_you = phases.filter((phase) => phase === 'waiting' || phase === 'attention').length;
-    const here = hereSchema.parse({ ...version, workers: { running: phases.length, needs_you } });
+    const now = context.clock.now();
+    const needs_you = state.running.filter((run) => isOpen(run, now)).length;
+    const here = hereSchema.parse({ ...version, workers: { running: state.running.length, needs_you } });
     return {
       json: { ...fleet, here },
-      text: fleetPage(fleet, here, context.clock.now(), context.width),
+      text: fleetPage(fleet, here, now, context.width),
     };
   },
 });
@@ -46,7 +47,7 @@ export function fleetPage(
   width = Number.POSITIVE_INFINITY,
 ): string {
   const rows = [
-    [here.host, 'this host', '-', ...countsOf(here.workers), buildOf(here)],
+    [here.host, 'this host', '-', ...countsOf(here.workers), here.version],
     ...remotes.map((row) => [
       row.name,
       row.source === 'discovered' ? 'found' : REACH[row.reach.state],
@@ -59,7 +60,8 @@ export function fleetPage(
   const faults = remotes.flatMap(({ name, reach }) => {
     if (reach.error === null) return [];
     const { message } = reach.error;
-    return [message.includes(name) ? `${message}\n` : `${name}: ${message}\n`];
+    const told = message.includes(name) ? message : `${name}: ${message}`;
+    return [`${told.replace(/\.?$/, '.')} Check it with: svc remotes check ${name}\n`];
   });
   const candidates = remotes.flatMap(({ name, source, address }) =>
     source === 'file'
@@ -83,7 +85,8 @@ function countsOf(workers: FleetRow['workers']): string[] {
 type Build = Pick<Version, 'version' | 'git_short_sha'>;
 
 /** A host of another build than this one may not know what is asked of it. */
-function buildOf(build: Build, here: Build = build): string {
-  const differs = build.git_short_sha !== here.git_short_sha || build.version !== here.version;
-  return `${build.version} ${build.git_short_sha}${differs ? ' (differs)' : ''}`;
+function buildOf({ version, git_short_sha }: Build, here: Build): string {
+  return version === here.version && git_short_sha !== here.git_short_sha
+    ? `${version} (another build)`
+    : version;
 }

@@ -9,9 +9,10 @@ import {
 import { looksLikeAddress, nativeIdOf, parseAddress } from '../../contract/session-address.ts';
 import { LEAST_WIDTH, wrapPage } from '../command-line/fit-width.ts';
 import { argument, count } from '../command-line/options.ts';
-import { formatTime } from '../command-line/output.ts';
+import { formatMoment } from '../command-line/output.ts';
 import { type CliContext, defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
+import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { ownSession } from '../own-session.ts';
 
 /** `svc inbox [fiber|address]`: what was written to a session, and from it. */
@@ -35,10 +36,17 @@ export const verb = defineVerb({
     if (lines < 1 || lines > MOST_MESSAGES)
       throw new CodedError('invalid_request', `-n takes 1 to ${MOST_MESSAGES} messages`);
     const whose = whoseMessages(context, of);
-    const query = new URLSearchParams({ ...whose, limit: String(lines) });
-    const daemon = await connectDaemon(readSettings(context.env));
-    const page = await daemon.get(`/messages?${query}`, conversationSchema);
-    return { json: page, text: inboxPage(page, whose, context.width) };
+    const query = (named: Whose) => new URLSearchParams({ ...named, limit: String(lines) });
+    const page =
+      'fiber' in whose
+        ? await askForFiber(context, { fiber: whose.fiber, host: undefined }, ({ daemon, fiber }) =>
+            daemon.get(`/messages?${query({ fiber })}`, conversationSchema),
+          )
+        : await (await connectDaemon(readSettings(context.env))).get(
+            `/messages?${query(whose)}`,
+            conversationSchema,
+          );
+    return { json: page, text: inboxPage(page, whose, context) };
   },
 });
 
@@ -56,17 +64,17 @@ function whoseMessages(context: CliContext, of: string | undefined): Whose {
   );
 }
 
-function inboxPage({ messages, before }: Conversation, whose: Whose, width: number): string {
+function inboxPage({ messages, before }: Conversation, whose: Whose, { width, clock }: CliContext): string {
   if (messages.length === 0) return 'No messages.\n';
   const more = messages.length < MOST_MESSAGES ? `; show more with: -n ${MOST_MESSAGES}` : '';
   const head = before === null ? [] : [`There are earlier messages${more}\n`];
-  return [...head, ...messages.map((message) => messageBlock(message, whose, width))].join('\n');
+  return [...head, ...messages.map((message) => messageBlock(message, whose, width, clock.now()))].join('\n');
 }
 
-function messageBlock(message: ConversationMessage, whose: Whose, width: number): string {
+function messageBlock(message: ConversationMessage, whose: Whose, width: number, now: number): string {
   const { message_id, sent_at, from, to, text, bytes } = message;
   const isSent = 'session' in whose && nativeIdOf(from) === whose.session;
-  const head = `${formatTime(sent_at)}  ${isSent ? `to ${to}` : `from ${from}`}\n  ${stageOf(message)}; message ${message_id}\n`;
+  const head = `${formatMoment(sent_at, now)}  ${isSent ? `to ${to}` : `from ${from}`}\n  ${stageOf(message)}; message ${message_id}\n`;
   const body = text === null ? `(${bytes} bytes, no longer kept)` : text;
   // Marked, so that no line of a message can pass for a line of the page.
   const marked = body.split('\n').map((line) => `  | ${line}\n`);

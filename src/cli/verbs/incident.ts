@@ -89,7 +89,7 @@ const CAUSES: Record<Incident['cause'], string> = {
 };
 
 /** Each incident with its fibers, and how to resume them. */
-export function incidentLines(incidents: readonly Incident[], now: number, width?: number): string {
+export function incidentLines(incidents: readonly Incident[], now: number, width: number): string {
   return incidents
     .map(({ id, cause, at, fibers, message }) => {
       const rows = fibers.map((fiber) => [fiber.fiber_id, fiber.mux_session, fiber.refused ?? '-']);

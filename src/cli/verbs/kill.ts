@@ -24,17 +24,18 @@ export const verb = defineVerb({
   ]),
   exits: { 1: 'the worker was ended, but the hold could not be written' },
   async run(context, { fiber, note, host, dry_run }) {
-    const body: KillRequest = { fiber_id: fiber, note };
+    let meant = fiber;
     try {
-      return await askForFiber(context, { fiber, host }, async ({ daemon }) => {
+      return await askForFiber(context, { fiber, host }, async ({ daemon, fiber: fiber_id }) => {
+        meant = fiber_id;
+        const body: KillRequest = { fiber_id, note };
         if (dry_run === true) return rehearseRequest(daemon, '/kill', body);
         const killed = await daemon.post('/kill', body, killedSchema);
         const how = killed.already_killed ? 'Stopped already, nothing runs for' : 'Stopped';
-        const session = killed.mux_session === null ? '' : ` (${killed.mux_session})`;
         const { fault } = killed;
         return {
           json: killed,
-          text: `${how} ${killed.fiber_id}${session}\nIt is held, also when the daemon is started anew; let it go on with: svc resume ${killed.fiber_id}\n`,
+          text: `${how} ${killed.fiber_id}.\nIt is held, also when the daemon is started anew; let it go on with: svc resume ${killed.fiber_id}\n`,
           faults: fault === undefined ? [] : [fault],
           exit: fault === undefined ? EXIT.ok : EXIT.refused,
         };
@@ -42,8 +43,8 @@ export const verb = defineVerb({
     } catch (error) {
       if (!isCoded(error, 'no_worker')) throw error;
       return {
-        json: { killed: false, fiber_id: fiber, mux_session: null },
-        text: `No worker runs for ${fiber}\n`,
+        json: { killed: false, fiber_id: meant, mux_session: null },
+        text: `No worker runs for ${meant}\n`,
       };
     }
   },

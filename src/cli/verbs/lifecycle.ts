@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
-import { FIBER_KINDS, fiberDocumentSchema } from '../../contract/fiber.ts';
+import { FIBER_KINDS, fiberDocumentSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../../contract/fiber.ts';
 import {
   AGENT,
   argument,
@@ -13,7 +13,8 @@ import {
   required,
   surfaceOption,
 } from '../command-line/options.ts';
-import type { CliContext, Example, Given, Verb } from '../command-line/verb.ts';
+import type { Answer, CliContext, Example, Given, Verb } from '../command-line/verb.ts';
+import { reopenWith } from './lifecycle/reopen-with.ts';
 import { type LifecycleFields, readServiceFields, runLifecycle, WRITE } from './lifecycle/write.ts';
 
 type Declared<A extends Verb['arguments'], O extends Verb['options']> = {
@@ -25,11 +26,15 @@ type Declared<A extends Verb['arguments'], O extends Verb['options']> = {
   examples: readonly Example[];
   /** The request without its fiber. */
   fields(given: Given<A> & Given<O>, context: CliContext): LifecycleFields;
+  /** What is done instead with these values; null where the request is made. */
+  instead?(context: CliContext, given: Given<A> & Given<O> & WriteGiven): Promise<Answer> | null;
 };
+type WriteGiven = Parameters<typeof runLifecycle>[1];
 
 // biome-ignore lint/complexity/noBannedTypes: a verb without arguments has none of any name
 function lifecycle<A extends Verb['arguments'] = {}, O extends Verb['options'] = {}>({
   fields,
+  instead,
   ...declared
 }: Declared<A, O>): Verb {
   return {
@@ -38,8 +43,8 @@ function lifecycle<A extends Verb['arguments'] = {}, O extends Verb['options'] =
     options: { ...declared.options, ...WRITE },
     page: 'lifecycle.md',
     json: z.object({ fiber: fiberDocumentSchema }),
-    run: (context, given: Given<A> & Given<O> & Parameters<typeof runLifecycle>[1]) =>
-      runLifecycle(context, given, fields(given, context)),
+    run: (context, given: Given<A> & Given<O> & WriteGiven) =>
+      instead?.(context, given) ?? runLifecycle(context, given, fields(given, context)),
   };
 }
 
@@ -49,6 +54,7 @@ const SERVICE = {
   effort: EFFORT,
   host: option('--host <id>', 'host that owns dispatch; this host otherwise'),
   surface: surfaceOption('app or cli'),
+  worktree: option('--worktree', 'give it a git worktree and branch of its own when it starts'),
 };
 const ACCEPTANCE = {
   auto_accept: option('--auto-accept', 'accept a run that ended without fault and left an outcome'),
@@ -65,6 +71,13 @@ function acceptanceOf(given: { auto_accept: boolean | undefined; await_review: b
   if (given.auto_accept === true && given.await_review === true)
     throw new CodedError('invalid_request', 'give --auto-accept or --await-review, not both');
   return given.auto_accept === true ? true : given.await_review === true ? false : undefined;
+}
+
+/** What a request says of a git worktree; undefined leaves it as it is. */
+function worktreeWish(own: boolean | undefined, drop: boolean | undefined): boolean | undefined {
+  if (own === true && drop === true)
+    throw new CodedError('invalid_request', 'give --worktree or --drop-worktree, not both');
+  return drop === true ? false : own;
 }
 
 /** The effort of a request; null removes the fiber's effort. */
@@ -130,15 +143,44 @@ export const LIFECYCLE = {
       ...SERVICE,
       ...WRITE,
       kind: choice('--kind <kind>', FIBER_KINDS, 'what it becomes'),
+      drop_worktree: option(
+        '--drop-worktree',
+        'give its git worktree up, and remove it; refused where files would be lost',
+      ),
+      on_limit: option(
+        '--on-limit <agents>',
+        'agents that take over at a usage limit, by commas; "" for none',
+      ),
+      after_limit: choice(
+        '--after-limit <what>',
+        WHEN_FREE_AGAIN,
+        'what a worker does once its usage limit is over',
+      ),
+      when_idle: choice(
+        '--when-idle <what>',
+        WHEN_IDLE,
+        'whether a worker that stays idle is told once that the fiber is not closed',
+      ),
       schedule: option('--schedule <cron>', 'five cron fields; a new schedule counts from now'),
       tz: option('--tz <zone>', 'time zone of the schedule'),
       ...ACCEPTANCE,
     },
-    examples: [['svc reshape triage --schedule "0 8 * * *"', 'another schedule, counted from now']],
-    fields: ({ kind, schedule, tz, ...given }, context) => ({
+    examples: [
+      ['svc reshape triage --schedule "0 8 * * *"', 'another schedule, counted from now'],
+      [
+        'svc reshape parser --on-limit codex-high,pi',
+        'the first of them that is free goes on when its agent is over its usage limit',
+      ],
+      ['svc reshape parser --drop-worktree', 'its next worker is in the folder of the repository again'],
+    ],
+    fields: ({ kind, schedule, tz, on_limit, after_limit, when_idle, drop_worktree, ...given }, context) => ({
       action: 'reshape',
       ...readServiceFields(context, given),
+      worktree: worktreeWish(given.worktree, drop_worktree),
       kind,
+      after_limit,
+      when_idle,
+      on_limit: on_limit?.split(',').flatMap((agent) => agent.trim() || []),
       schedule,
       tz,
       auto_accept: acceptanceOf(given),
@@ -171,8 +213,19 @@ export const LIFECYCLE = {
   }),
   reopen: lifecycle({
     summary: 'Take a closed fiber up again',
-    examples: [['svc reopen say-hello', 'a worker takes the closed fiber up again']],
+    options: {
+      message: option(
+        '-m, --message <text>',
+        'start its worker now, and tell it this; - reads standard input',
+      ),
+    },
+    examples: [
+      ['svc reopen say-hello', 'a worker takes the closed fiber up again'],
+      ['svc reopen say-hello -m "Greet in Dutch too."', 'the same at once, with what its worker is to do'],
+    ],
     fields: () => ({ action: 'reopen' }),
+    instead: (context, { message, ...given }) =>
+      message === undefined ? null : reopenWith(context, given, message),
   }),
   'set-agent': lifecycle({
     summary: 'Give a fiber another agent',

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { shellWord } from '../../base/shell-word.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
 import { type LifeEntry, lifeEntrySchema, lifeSchema, MOST_ENTRIES } from '../../contract/http/life.ts';
 import { spendSchema } from '../../contract/http/spend.ts';
 import { versionSchema } from '../../contract/http/version.ts';
-import { wrapPage } from '../command-line/fit-width.ts';
-import { count, ON_HOST, SERVED_FIBER } from '../command-line/options.ts';
+import { count, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
+import { svcIn } from '../command-line/typed-command.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
 import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
@@ -16,6 +17,7 @@ export const verb = defineVerb({
   arguments: { fiber: SERVED_FIBER },
   options: {
     lines: count('-n, --lines <count>', 'how many of the newest entries to show', 50),
+    verbose: option('-v, --verbose', 'the session of each entry too, and the tokens of each session'),
     host: ON_HOST,
   },
   examples: [
@@ -33,7 +35,12 @@ export const verb = defineVerb({
   async run(context, given) {
     const { daemon, fiber } = await readFiber(context, given.fiber, given.host);
     const page = { fiber, ...(await readLife(daemon, fiber.uid, given.lines)) };
-    return { json: page, text: wrapPage(lifePage(page, context.width), context.width) };
+    const command = `${svcIn(context)} log ${shellWord(given.fiber)}`;
+    const now = context.clock.now();
+    return {
+      json: page,
+      text: lifePage(page, { ...context, now, command, verbose: given.verbose ?? false }),
+    };
   },
 });
 

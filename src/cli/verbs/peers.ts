@@ -12,15 +12,16 @@ export const verb = defineVerb({
   json: peersSchema,
   async run(context) {
     const peers = await (await connectDaemon(readSettings(context.env))).get('/peers', peersSchema);
-    return { json: peers, text: peersPage(peers) };
+    return { json: peers, text: peersPage(peers, context.width) };
   },
 });
 
-function peersPage({ sessions, gaps }: Peers): string {
-  // An address is for copying: it is never cut to the width of the terminal.
+function peersPage({ sessions, gaps }: Peers, width: number): string {
+  // An address is for copying: it is never broken to the width of the terminal.
   const table = formatTable(
     ['fiber', 'phase', 'address'],
     sessions.map(({ fiber, phase, address }) => [fiber, phase, address]),
+    width === Number.POSITIVE_INFINITY ? width : Number.MAX_SAFE_INTEGER,
   );
   const missing = gaps.map(
     ({ host, error, message }) => `The sessions of ${host} are not listed: ${message ?? error}\n`,

@@ -1,12 +1,12 @@
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Clock } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { resolveHostId } from '../../config/host-identity.ts';
-import { changeRemote, planRemote, readRemotes } from '../../config/remotes.ts';
-import { readSettings } from '../../config/settings.ts';
+import { changeRemote, noRemoteCalled, planRemote, readRemotes } from '../../config/remotes.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
 import { installTunnels, planTunnels } from '../../config/tunnels.ts';
+import { type Fleet, fleetSchema } from '../../contract/http/fleet.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
 import { type Remote, remoteSchema } from '../../contract/operator-files.ts';
 import { unifiedDiff } from '../../fibers/text-diff.ts';
@@ -20,8 +20,9 @@ import { argument, DRY_RUN, option, repeated } from '../command-line/options.ts'
 import { formatTable } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
 import { findingLine, findingSchema } from './doctor/check.ts';
-import { checkRemote } from './remotes/check-remote.ts';
+import { checkRemote, type SeenByDaemon } from './remotes/check-remote.ts';
 import { firstRows } from './remotes/first-rows.ts';
 import { entryOf, type Newcomer } from './remotes/onboard.ts';
 
@@ -99,17 +100,23 @@ export const check = defineVerb({
   json: checkedSchema,
   exits: { 1: 'a check failed' },
   async run(context, { names = [] }) {
-    const { remotes } = readRemotes(readSettings(context.env));
+    const settings = readSettings(context.env);
+    const { remotes } = readRemotes(settings);
     const unknown = names.find((name) => !remotes.some((remote) => remote.name === name));
-    if (unknown !== undefined) throw new CodedError('not_found', `remotes.json has no remote "${unknown}"`);
+    if (unknown !== undefined)
+      throw noRemoteCalled(
+        unknown,
+        remotes.map(({ name }) => name),
+      );
     const { env, width } = context;
     const ssh = findExecutable('ssh', env.PATH ?? '');
     const surroundings = { env, ssh, runner: createRunner(), own: readBuildStamp() };
+    const seenByDaemon = fleetOfDaemon(settings);
     const wanted = remotes.filter(({ name }) => names.length === 0 || names.includes(name));
     const checked = await Promise.all(
       wanted.map(async (remote) => ({
         name: remote.name,
-        findings: await checkRemote(remote, surroundings),
+        findings: await checkRemote(remote, surroundings, seenByDaemon),
       })),
     );
     const ok = checked.every(({ findings }) => findings.every(({ level }) => level !== 'fail'));
@@ -121,6 +128,20 @@ export const check = defineVerb({
     };
   },
 });
+
+/** What the daemon of this host says of its remotes; it is asked at most once, when somebody wants to know. */
+function fleetOfDaemon(settings: Settings): SeenByDaemon {
+  let fleet: Promise<Fleet | null> | null = null;
+  const ask = () =>
+    connectDaemon(settings)
+      .then((daemon) => daemon.get('/fleet', fleetSchema))
+      .catch(() => null);
+  return async (name) => {
+    fleet ??= ask();
+    const rows = (await fleet)?.remotes ?? [];
+    return rows.find((row) => row.name === name && row.source === 'file') ?? null;
+  };
+}
 
 async function change(
   context: CliContext,
@@ -161,12 +182,16 @@ async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolea
   if (dry_run) return written;
   const home = env.HOME ?? homedir();
   const here = { platform: process.platform, env, home, uid: process.geteuid?.() ?? 0, runner };
-  const next = await connected({ ...remote }, here, context.clock);
+  const next = await connected({ ...remote }, here, context);
   return { ...written, text: `${written.text}${wrapPage(`${next}\n`, width)}` };
 }
 
 /** Has the tunnel of a new remote kept up, and answers its first fibers, or what a person does next. */
-async function connected(remote: Remote, here: ServiceSurroundings, clock: Clock): Promise<string> {
+async function connected(
+  remote: Remote,
+  here: ServiceSurroundings,
+  { clock, width }: Pick<CliContext, 'clock' | 'width'>,
+): Promise<string> {
   const { name } = remote;
   try {
     await installTunnels(await planTunnels([remote], [name], here));
@@ -174,7 +199,7 @@ async function connected(remote: Remote, here: ServiceSurroundings, clock: Clock
     if (!isCoded(error)) throw error;
     return `Its tunnel is not up yet: ${error.message}`;
   }
-  const first = await firstRows(remote, clock);
+  const first = await firstRows(remote, clock, width);
   return 'page' in first
     ? `Its tunnel is kept up by the service manager.\n\n${first.page}`
     : `The service manager keeps its tunnel up, but nothing came through it yet: ${first.why}. See why: svc remotes check ${name}`;

@@ -15,17 +15,20 @@ export const verb = defineVerb({
   json: z.object({ path: z.string() }),
   run(context, { dir }) {
     const path = resolveDirectory(dir, context.cwd);
-    requireProjectFolder(path);
+    requireProjectFolder(path, null);
     return { json: { path }, text: `${path}\n` };
   },
 });
 
-/** Throws `project_dir_missing` if it is not a folder, `project_dir_in_store` if it is inside a store. */
-export function requireProjectFolder(path: string): void {
+/**
+ * Throws `project_dir_missing` if it is not a folder, `project_dir_in_store` if it is inside a store. `flag`: the option
+ * that names another one; null where it is an argument.
+ */
+export function requireProjectFolder(path: string, flag: string | null): void {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new CodedError(
       'project_dir_missing',
-      `not a directory: ${path}; make it or name another with --project-dir`,
+      `not a directory: ${path}; make it or name another${flag === null ? '' : ` with ${flag}`}`,
     );
   if (realpathSync(path).split(sep).includes(FIBERS_FOLDER))
     throw new CodedError(

@@ -1,263 +1,156 @@
 import { z } from 'zod';
-import { CodedError } from '../../base/errors.ts';
-import { shellWord } from '../../base/shell-word.ts';
-import { readSettings } from '../../config/settings.ts';
+import { sleep } from '../../base/clock.ts';
+import { CodedError, isCoded } from '../../base/errors.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
-import { type State, stateSchema } from '../../contract/http/state.ts';
+import { stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
-import { continuedLine, wrapPage } from '../command-line/fit-width.ts';
-import { argument, ON_HOST } from '../command-line/options.ts';
-import { formatMoment, formatTable } from '../command-line/output.ts';
-import { defineVerb } from '../command-line/verb.ts';
-import { connectDaemon } from '../daemon-client/client.ts';
+import { hintsAmong } from '../../fibers/fiber-reference.ts';
+import { wrapPage } from '../command-line/fit-width.ts';
+import { argument, ON_HOST, option } from '../command-line/options.ts';
+import { svcOf } from '../command-line/output.ts';
+import { type CliContext, defineVerb, type Terminal } from '../command-line/verb.ts';
+import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
-import { presence } from './daemon/status.ts';
-import { incidentLines } from './incident.ts';
-import { runningTable } from './ps.ts';
+import { countCommits } from './status/commit-counts.ts';
+import { FeedRows } from './status/feed-rows.ts';
 import { fiberPage } from './status/fiber-page.ts';
-import { describeHold, letGo } from './status/hold.ts';
+import { placedRowSchema } from './status/place.ts';
+import { LINES_SHOWN, printStatus } from './status/print-status.ts';
+import { type StatusFacts, type StatusPage, statusPage, statusPageSchema } from './status/status-page.ts';
 
-/** `svc status [fiber]`: one page about the whole daemon, or about one fiber (OPR-2). */
+const rowsSchema = z.object({ fibers: z.array(placedRowSchema) });
+/** Between two looks at the feed, and between two drawings at the latest, in milliseconds. */
+const LOOK_MS = 1_000;
+const REDRAW_MS = 10_000;
+/** How long the page waits for the numbers of commits, in milliseconds. */
+const COUNTING_MS = 300;
+
+/** `svc status [fiber]`: what needs a person and what goes on, or one fiber (OPR-2). */
 export const verb = defineVerb({
-  summary: 'Show what the daemon does, or one fiber',
+  summary: 'Show what needs you and what goes on, or one fiber',
   arguments: { fiber: argument('[fiber]', 'canonical id or uid') },
-  options: { host: ON_HOST },
+  options: {
+    watch: option('-w, --watch', 'on a terminal: draw it again whenever something changes, until Ctrl-C'),
+    all: option('--all', 'every line, however many there are'),
+    verbose: option('-v, --verbose', 'of one fiber its uid and its session too'),
+    host: ON_HOST,
+  },
   examples: [
-    ['svc status', 'stores, workers, and what waits and why'],
+    ['svc status', 'what needs you, what runs, and what cannot start and why'],
     ['svc status say-hello', 'one fiber'],
+    ['svc status --watch', 'the same, kept up to date in place'],
+    ['svc status --json', 'the same and the whole state of the daemon as JSON'],
   ],
-  json: z.union([z.object({ version: versionSchema, state: stateSchema }), fiberRowSchema]),
-  async run(context, { fiber: id, host }) {
+  note: 'Into a file or a pipe each thing is a line, with its group first and tabs between its parts.',
+  page: 'status.md',
+  json: z.union([
+    z.object({ version: versionSchema, state: stateSchema, page: statusPageSchema }),
+    fiberRowSchema,
+  ]),
+  async run(context, { fiber: id, all = false, verbose = false, watch = false, host, json = false }) {
     const now = context.clock.now();
     const { width } = context;
     if (id !== undefined) {
+      if (watch) throw new CodedError('invalid_request', '--watch shows all fibers; leave the fiber out');
       const { fiber } = await readFiber(context, id, host);
-      return { json: fiber, text: wrapPage(fiberPage(fiber, now), width) };
+      return { json: fiber, text: wrapPage(fiberPage(fiber, now, verbose, width), width) };
     }
     if (host !== undefined)
       throw new CodedError('invalid_request', '--host takes a fiber; svc fleet shows the other hosts');
-    const daemon = await connectDaemon(readSettings(context.env));
-    const version = await daemon.get('/version', versionSchema);
-    if (!version.ready)
-      throw new CodedError('booting', 'the daemon is still starting; svc daemon status shows how far it is');
-    const state = await daemon.get('/state', stateSchema);
+    const settings = readSettings(context.env);
+    const svc = svcOf(settings);
+    if (watch) {
+      if (context.terminal === null || json)
+        throw new CodedError('invalid_request', '--watch takes a terminal; svc status prints the page once');
+      return watchStatus(context, context.terminal, settings, { all, svc });
+    }
+    const daemon = await connectDaemon(settings);
+    const { version, state, rows } = await readAll(daemon);
+    const facts = { rows, state, version, now, svc };
+    // Programs read ids.
+    const forProgram = json || width === Number.POSITIVE_INFINITY;
+    const page = statusPage(forProgram ? facts : withHints(facts));
+    const commits = forProgram ? new Map<string, number>() : await commitsOf(context, daemon, page, rows);
     return {
-      json: { version, state },
-      text: wrapPage(`${presence(daemon.daemon, version, now, width)}${statePage(state, now, width)}`, width),
+      json: { version, state, page },
+      text: printStatus(page, { ...context, now, all, svc, commits }),
     };
   },
 });
 
-/** The poller's state as sections; empty sections are left out, except the workers. */
-export function statePage(state: State, now: number, width = Number.POSITIVE_INFINITY): string {
-  const section = sectionOf(width);
-  return [
-    dataDirLine(state),
-    brakeLine(state, now),
-    section(
-      'Stores',
-      storeRows(state, now),
-      ['store', 'state', 'fibers', 'listed', 'error'],
-      'No store is configured; name one in stores.json or SVC_STORES.',
-    ),
-    operatorFileErrors(state),
-    documentErrors(state, section),
-    leaseLines(state),
-    `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now, width)}`,
-    startsLine(state),
-    section('Captures without a fiber', captureRows(state, now), [
-      'session',
-      'agent',
-      'since',
-      'state',
-      'its text',
-    ]),
-    capturesAgain(state, width),
-    section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
-    section('Died', deathRows(state, now), ['fiber', 'when', 'how', 'likely mend']),
-    pending(state, now, section),
-    section('Standing roles', standingRows(state, now), ['fiber', 'schedule', 'zone', 'next due']),
-    state.incidents.length === 0 ? '' : `\nIncidents\n${incidentLines(state.incidents, now, width)}`,
-    mux(state),
-    skills(state),
-  ].join('');
+/** The commands of the page name their fibers as briefly as is safe. */
+function withHints(facts: StatusFacts): StatusFacts {
+  const others = facts.state.fleet?.remotes.length ?? 0;
+  return { ...facts, nameOf: hintsAmong(facts.rows, { alone: others === 0 }) };
 }
 
-type Section = (
-  title: string,
-  rows: readonly (readonly string[])[],
-  header: readonly string[],
-  empty?: string,
-) => string;
-
-function sectionOf(width: number): Section {
-  return (title, rows, header, empty) => {
-    if (rows.length > 0) return `\n${title}\n${formatTable(header, rows, width)}`;
-    return empty === undefined ? '' : `\n${title}\n${empty}\n`;
-  };
+/** The commits of what is shown first. */
+function commitsOf(
+  { clock }: Pick<CliContext, 'clock'>,
+  daemon: DaemonClient,
+  { working, review }: StatusPage,
+  rows: StatusFacts['rows'],
+): Promise<ReadonlyMap<string, number>> {
+  const uids = new Map(rows.map(({ id, uid }) => [id, uid]));
+  const shown = [
+    ...working.slice(0, LINES_SHOWN).map(({ fiber_id, started_at }) => ({ fiber_id, since: started_at })),
+    ...review.slice(0, LINES_SHOWN).map(({ what }) => ({ fiber_id: what, since: 0 })),
+  ];
+  const asked = shown.flatMap((one) => {
+    const uid = uids.get(one.fiber_id) ?? null;
+    return uid === null ? [] : [{ ...one, uid }];
+  });
+  return countCommits(daemon, asked, { clock, most_ms: COUNTING_MS });
 }
 
-function storeRows(state: State, now: number): string[][] {
-  return state.poll_health.stores.map((store) => [
-    store.store,
-    store.state,
-    String(store.fibers),
-    store.last_ok_at === null ? 'never' : formatMoment(store.last_ok_at, now),
-    store.error ?? '-',
-  ]);
+/** The version and the state of the daemon, and its rows as they are asked for. */
+async function readAll(
+  daemon: DaemonClient,
+  readRows = async () => (await daemon.get('/fibers', rowsSchema)).fibers,
+) {
+  const version = await daemon.get('/version', versionSchema);
+  if (!version.ready)
+    throw new CodedError('booting', 'the daemon is still starting; svc daemon status shows how far it is');
+  const [state, rows] = await Promise.all([daemon.get('/state', stateSchema), readRows()]);
+  return { version, state, rows };
 }
 
-/** Whole sentences, which a column would break. */
-function operatorFileErrors({ operator_file_errors }: State): string {
-  if (operator_file_errors.length === 0) return '';
-  const lines = operator_file_errors.map(({ error }) => `${error}\n`).join('');
-  return `\nOperator files with an error, not used as they are now\n${lines}`;
-}
-
-function documentErrors({ document_errors: { count, first } }: State, section: Section): string {
-  const more = count > first.length ? `and ${count - first.length} more; see svc fiber check\n` : '';
-  return (
-    section(
-      'Documents with an error',
-      first.map(({ path, error }) => [path, error]),
-      ['document', 'what to mend'],
-    ) + more
-  );
-}
-
-function captureRows(state: State, now: number): string[][] {
-  return state.captures.map((capture) => [
-    capture.mux_session ?? `conversation ${capture.thread_id ?? capture.run_id}`,
-    capture.agent,
-    formatMoment(capture.captured_at, now),
-    capture.ended_reason === null ? capture.state : `${capture.state} (${capture.ended_reason})`,
-    capture.text_file ?? capture.prompt_file,
-  ]);
-}
-
-/** The commands that capture each lost text again, or take it off the list. */
-function capturesAgain({ captures }: State, width: number): string {
-  return captures
-    .flatMap(({ state, surface, agent, effort, project_dir, store, text_file, run_id }) => {
-      if (state !== 'ended' || text_file === null) return [];
-      const words = ['svc', 'capture', '-', '--project-dir', project_dir, '--agent', agent, '--store', store];
-      if (effort !== null) words.push('--effort', effort);
-      words.push('--surface', surface);
-      const command = [...words.map(shellWord), '<', shellWord(text_file)];
-      const again = continuedLine('To try it again:', command, width);
-      return [`${again}\nOr take it off the list: svc incident dismiss ${run_id}\n`];
-    })
-    .join('');
-}
-
-function blockedRows(state: State, now: number): string[][] {
-  return state.blocked.map((row) => [
-    row.fiber_id,
-    row.reason,
-    String(row.attempts),
-    row.retry_at === null ? 'by you' : formatMoment(row.retry_at, now),
-    row.message,
-  ]);
-}
-
-function deathRows(state: State, now: number): string[][] {
-  return state.deaths.map((death) => [
-    death.fiber_id,
-    formatMoment(death.at, now),
-    death.message,
-    death.mend,
-  ]);
-}
-
-function standingRows(state: State, now: number): string[][] {
-  return state.standing_roles.map((role) => [
-    role.fiber_id,
-    role.schedule,
-    role.tz,
-    role.error ?? nextOf(role, now),
-  ]);
-}
-
-function nextOf(role: State['standing_roles'][number], now: number): string {
-  switch (role.state) {
-    case 'armed':
-      return role.next_due_at === null ? 'never' : formatMoment(role.next_due_at, now);
-    case 'running':
-      return 'runs now';
-    case 'awaiting_review':
-      return `awaits review: svc accept ${role.fiber_id}`;
-    default:
-      return `${role.state.replace('_', ' ')}: svc resume ${role.fiber_id}`;
+/**
+ * Draws the page in place when the feed moves, and now and then for the times in it; until it is interrupted. While the daemon
+ * gives no answer, it shows why.
+ */
+async function watchStatus(
+  context: CliContext,
+  terminal: Terminal,
+  settings: Settings,
+  { all, svc }: { all: boolean; svc: string },
+): Promise<never> {
+  const { clock } = context;
+  let daemon: DaemonClient | null = null;
+  let feed = new FeedRows();
+  let counted = { at: 0, commits: new Map() as ReadonlyMap<string, number> };
+  for (;;) {
+    try {
+      daemon ??= await connectDaemon(settings);
+      const asked = daemon;
+      const { version, state, rows } = await readAll(daemon, () => feed.read(asked));
+      const drawn_at = clock.now();
+      const page = statusPage(withHints({ rows, state, version, now: drawn_at, svc }));
+      if (drawn_at - counted.at >= REDRAW_MS)
+        counted = { at: drawn_at, commits: await commitsOf(context, daemon, page, rows) };
+      const { commits } = counted;
+      terminal.draw(
+        printStatus(page, { ...context, width: terminal.width(), now: drawn_at, all, svc, commits }),
+      );
+      do await sleep(clock, LOOK_MS);
+      while (!(await feed.update(daemon)) && clock.now() - drawn_at < REDRAW_MS);
+    } catch (error) {
+      if (!isCoded(error)) throw error;
+      daemon = null;
+      feed = new FeedRows();
+      terminal.draw([{ tone: 'fault', text: error.message }, '\nIt is asked again each second.\n']);
+      await sleep(clock, LOOK_MS);
+    }
   }
-}
-
-/** One line for all fibers that wait for resources of the machine. */
-function startsLine({ start_gate: { hold, waiting } }: State): string {
-  if (hold === null || waiting === 0) return '';
-  return `\n${waiting} ${waiting === 1 ? 'fiber waits' : 'fibers wait'} for the machine: ${hold.message}\nTo go on: ${hold.mend}\n`;
-}
-
-function pending(state: State, now: number, section: Section): string {
-  const rows = state.pending_launch.map((row) => [
-    row.fiber_id,
-    formatMoment(row.since, now),
-    describeHold(row.reason, row.note === null ? null : shortened(row.note)),
-    letGo(row.reason, row.fiber_id),
-  ]);
-  if (rows.length === 0)
-    return state.boot_quarantine.active
-      ? '\nSince the daemon started nothing is launched by itself; allow it with: svc daemon release\n'
-      : '';
-  return section('Held back', rows, ['fiber', 'since', 'reason', 'let it start with']);
-}
-
-/** `svc why` has the whole of it. */
-const NOTE_WIDTH = 24;
-
-function shortened(note: string): string {
-  const letters = [...note];
-  return letters.length <= NOTE_WIDTH ? note : `${letters.slice(0, NOTE_WIDTH - 1).join('')}…`;
-}
-
-function mux(state: State): string {
-  const { state: answer, detail } = state.poll_health.mux;
-  if (answer === 'unknown') return `\ntmux does not answer: ${detail ?? 'no detail'}; see: svc doctor\n`;
-  const { kind, name } = state.poll_health.mux.owner;
-  if (kind === 'absent') return '\ntmux server: absent\n';
-  const mend = kind === 'daemon_born' ? '; it ends with the daemon’s service, see: svc doctor' : '';
-  return `\ntmux server: ${kind}${name === null ? '' : ` (${name})`}${mend}\n`;
-}
-
-function skills(state: State): string {
-  return state.skills.installed
-    .filter((one) => one.state === 'skewed')
-    .map(
-      ({ harness }) =>
-        `\nWorker skills of ${harness} are not those of this package; run: svc setup ${harness}\n`,
-    )
-    .join('');
-}
-
-function brakeLine({ brake }: State, now: number): string {
-  if (!brake.on) return '';
-  const since = brake.since === null ? '' : ` since ${formatMoment(brake.since, now)}`;
-  const note = brake.note === null ? '' : ` (${brake.note})`;
-  const fault = brake.fault === undefined ? '' : `But ${brake.fault}.\n`;
-  return `\nThe emergency brake is on${since}${note}: nothing new is started; let it go with: svc resume-all\n${fault}`;
-}
-
-function dataDirLine({ data_dir }: State): string {
-  return data_dir.fault === null ? '' : `\nNothing is started: ${data_dir.fault}.\n`;
-}
-
-/** The holders of the stores that this daemon starts nothing from. */
-function leaseLines({ poll_health }: State): string {
-  return poll_health.stores
-    .flatMap(({ held_back }) => (held_back === null ? [] : [held_back]))
-    .map(({ message, mend }) => `\nNothing is started from a store: ${message}.\nWhat to do: ${mend}.\n`)
-    .join('');
-}
-
-function bound({ workers }: State): string {
-  return workers.most === null ? '' : ` (${workers.count} of at most ${workers.most})`;
 }

@@ -1,44 +1,62 @@
 import { type Why, whySchema } from '../../contract/http/why.ts';
+import { lengthOf, wrapPage } from '../command-line/fit-width.ts';
 import { ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
-import { formatMoment, formatTable } from '../command-line/output.ts';
+import { formatClock, formatMoment, formatTable } from '../command-line/output.ts';
+import { refusalWords } from '../command-line/screen-words.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { deathDetails, screenLines } from './status/death.ts';
+import { triesWords } from './status/fiber-page.ts';
+
+type Refused = NonNullable<Why['blocked']>;
+
+/** How many lines of a dead worker's screen are shown without `--all`: its end tells most. */
+const SCREEN_LINES = 3;
 
 /** `svc why <fiber>`: what keeps the daemon from starting it, and what to do (LIF-2). */
 export const verb = defineVerb({
   summary: 'Say why a fiber is not running, and what to do',
   arguments: { fiber: SERVED_FIBER },
   options: {
+    all: option('--all', 'every condition of a start, and the whole last screen of a dead worker'),
     look: option('--no-look', 'do not check its project folder or its agent program'),
     host: ON_HOST,
   },
-  examples: [['svc why say-hello', 'the first condition that is not met, and what to do']],
+  examples: [
+    ['svc why say-hello', 'the first condition that is not met, and what to do'],
+    ['svc why say-hello --all', 'every condition, in the order in which the daemon checks them'],
+  ],
   page: 'why.md',
   json: whySchema,
-  async run(context, { fiber, look, host }) {
-    const query = `fiber=${encodeURIComponent(fiber)}&look=${look ? '1' : '0'}`;
-    const why = await askForFiber(context, { fiber, host }, ({ daemon }) =>
-      daemon.get(`/why?${query}`, whySchema),
+  async run(context, { fiber, all = false, look, host }) {
+    const why = await askForFiber(context, { fiber, host }, (of) =>
+      of.daemon.get(`/why?fiber=${encodeURIComponent(of.fiber)}&look=${look ? '1' : '0'}`, whySchema),
     );
-    return { json: why, text: whyPage(why) };
+    return { json: why, text: wrapPage(whyPage(why, context.width, all), context.width) };
   },
 });
 
-/** The first closed gate in words, then every gate. */
-export function whyPage(why: Why): string {
+/** The first closed gate in words and what to do; every gate with `all`. */
+function whyPage(why: Why, width: number, all: boolean): string {
   const shut = shutGate(why);
-  const lines = [headline(why, shut)];
-  if (shut?.mend !== undefined) lines.push(`What to do: ${shut.mend}.`);
+  const refused = refusalOf(why, shut);
+  const lines = [headline(why, shut, refused)];
+  lines.push(...nextLines(why, shut, refused, width));
   if (why.waits_since !== null)
     lines.push(`It waits for a free place since ${formatMoment(why.waits_since, why.at)}.`);
-  if (why.project_dir !== null && why.verdict !== 'running')
-    lines.push(
-      `Its folder ${why.project_dir.path} was ${why.project_dir.looked_at ? 'looked at' : 'not looked at'}.`,
-    );
-  const gates = why.gates.map(({ gate, state, message }) => [gate, STATES[state], message ?? '']);
-  const table = formatTable(['gate', 'state', 'seen'], gates);
-  return `${lines.join('\n')}\n${screen(why)}${death(why)}\n${table}`;
+  const head = `${lines.map((line) => withClock(line, why.at)).join('\n')}\n`;
+  const shown = `${head}${screen(why)}${death(why, all)}`;
+  if (!all) return shown;
+  const folder =
+    why.project_dir === null || why.verdict === 'running'
+      ? ''
+      : `Its folder ${why.project_dir.path} was ${why.project_dir.looked_at ? 'looked at' : 'not looked at'}.\n`;
+  const gates = why.gates.map(({ gate, state, message }) => [
+    gate,
+    STATES[state],
+    withClock(message ?? '', why.at),
+  ]);
+  return `${shown}${folder}\n${formatTable(['gate', 'state', 'seen'], gates, width)}`;
 }
 
 /** The gate to tell of: a running fiber is told of as running, whatever else keeps it from being started. */
@@ -47,28 +65,61 @@ function shutGate(why: Why): Why['first'] {
   return why.gates.find(({ gate, state }) => gate === 'running' && state === 'shut') ?? why.first;
 }
 
-/** What a worker shows that has not come up. */
+/** The refused start that is the reason, if one is. */
+function refusalOf({ verdict, blocked }: Why, shut: Why['first']): Refused | null {
+  if (verdict === 'running' || blocked === undefined) return null;
+  return shut?.gate === 'cooldown' || shut?.gate === 'project_dir' ? blocked : null;
+}
+
+/** How often it was tried, and what to do. */
+function nextLines(
+  { fiber_id, at }: Why,
+  shut: Why['first'],
+  refused: Refused | null,
+  width: number,
+): string[] {
+  const mend = shut?.mend === undefined ? [] : [`What to do: ${shut.mend}.`];
+  if (refused === null) return mend;
+  const tried = `${sentence(triesWords(refused, at))}.`;
+  if (refused.reason !== 'project_dir_missing') return [tried, ...mend];
+  const command = `svc reshape ${fiber_id} --project-dir <folder>`;
+  const line = `${tried}   ${command}`;
+  return lengthOf(line) <= width ? [line] : [tried, command];
+}
+
+/** What a worker shows that has not come up: the whole of it, since a dialog asks above its choices. */
 function screen({ blocked, at }: Why): string {
   if (blocked?.reason !== 'startup_unconfirmed' || blocked.screen === undefined) return '';
   return `Its screen ${formatMoment(blocked.attempted_at, at)}:\n${screenLines(blocked.screen)}`;
 }
 
-function death({ last_death, verdict, at }: Why): string {
+function death({ last_death, verdict, at }: Why, all: boolean): string {
   if (last_death === undefined) return '';
   const which = verdict === 'running' ? 'The worker before this one' : 'Its last worker';
-  return `${which} died ${formatMoment(last_death.at, at)}: ${last_death.message}.\n${deathDetails(last_death)}`;
+  const { screen, mend } = last_death;
+  const shown = screen === undefined ? { mend } : { mend, screen: endOf(screen, all) };
+  return `${which} died ${formatMoment(last_death.at, at)}: ${last_death.message}.\n${deathDetails(shown)}`;
+}
+
+function endOf(screen: string, all: boolean): string {
+  return all ? screen : screen.split('\n').slice(-SCREEN_LINES).join('\n');
 }
 
 const STATES = { open: 'open', shut: 'SHUT', not_asked: 'not asked' } as const;
 
-function headline(why: Why, shut: Why['first']): string {
-  if (why.verdict === 'launches')
-    return `Nothing keeps ${why.fiber_id} back; it is started with the next tick.`;
-  const { verdict, fiber_id, runtime } = why;
-  const state = verdict === 'running' ? `runs${inSession(runtime?.mux_session)}` : 'does not run';
-  return `${fiber_id} ${state}: ${shut?.message ?? ''}.`;
+function headline(why: Why, shut: Why['first'], refused: Refused | null): string {
+  const { verdict, fiber_id, host, project_dir, at } = why;
+  if (verdict === 'launches') return `Nothing keeps ${fiber_id} back; it is started with the next tick.`;
+  if (refused !== null)
+    return `${fiber_id} cannot start: ${refusalWords(refused, project_dir?.path, at)}${refused.reason === 'project_dir_missing' && project_dir !== null ? ` on ${host}` : ''}.`;
+  return `${fiber_id} ${verdict === 'running' ? 'runs' : 'does not run'}: ${shut?.message ?? ''}.`;
 }
 
-function inSession(name: string | null | undefined): string {
-  return name ? ` in ${name}` : '';
+/** The daemon tells times as in ISO 8601; a person reads a clock. */
+function withClock(text: string, now: number): string {
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (at) => formatClock(Date.parse(at), now));
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
+import { meetingSchema } from './meeting.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** `POST /capture` (WPL-6): a free text that becomes a fiber, and the worker that files it. */
@@ -38,6 +39,8 @@ export const capturedSchema = appIdentitySchema.extend({
   run_id: z.string(),
   agent: z.string(),
   harness: z.string(),
+  /** The meeting that was started for it (CAP-5). */
+  meeting: meetingSchema.optional(),
 });
 export type Captured = z.infer<typeof capturedSchema>;
 
@@ -48,6 +51,9 @@ export const captureRefusedSchema = z.object({
   host: z.string(),
   message: z.string(),
   needs: z.literal('project_dir').optional(),
+  /** Of a capture with a meeting, whose recording goes on (CAP-6). */
+  meeting: meetingSchema.optional(),
+  recording: z.literal(true).optional(),
   /** Of an app conversation whose first turn could not be confirmed (CAP-8). */
   surface: surfaceSchema.optional(),
   thread_id: z.string().optional(),

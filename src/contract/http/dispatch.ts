@@ -11,6 +11,13 @@ export const dispatchRequestSchema = z.object({
   resume_mode: z.enum(['previous', 'fresh', 'continue']).optional(),
   user_message: promptSchema.optional(),
   project_dir: referenceSchema.optional(),
+  /** The agent that the fiber is given with this start. */
+  agent: referenceSchema.min(1).optional(),
+  /**
+   * Start because the fiber's agent is over its usage limit, and refuse where it is not: its worker is ended, and the next
+   * agent of `svc.on_limit` takes over, or `agent`.
+   */
+  because_limit: z.boolean().optional(),
   /** Start although the emergency brake is on; `force` alone does not. */
   despite_brake: z.boolean().optional(),
   dry_run: dryRunField,

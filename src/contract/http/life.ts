@@ -29,6 +29,20 @@ const session = z.string().nullable();
 /** From the beginning of the run to its end; null if its beginning is unknown. */
 const lasted_ms = z.number().nullable();
 
+/** A commit that a session of the fiber made. */
+export const lifeCommitSchema = z.object({
+  at: z.number(),
+  kind: z.literal('commit'),
+  session,
+  sha: z.string(),
+  subject: z.string(),
+  repo: z.string(),
+  files: z.number().int(),
+  insertions: z.number().int(),
+  deletions: z.number().int(),
+});
+export type LifeCommit = z.infer<typeof lifeCommitSchema>;
+
 /**
  * Something that happened to a fiber; `at` in milliseconds. `session` of a `dispatch` stands for the conversation it
  * began or, of a `resume`, went on with. Prompts are counted by minute, the oldest by hour or day.
@@ -74,17 +88,7 @@ export const lifeEntrySchema = z.union([
     bytes: z.number().int(),
   }),
   z.object({ at: z.number(), kind: z.literal('prompts'), session, count: z.number().int() }),
-  z.object({
-    at: z.number(),
-    kind: z.literal('commit'),
-    session,
-    sha: z.string(),
-    subject: z.string(),
-    repo: z.string(),
-    files: z.number().int(),
-    insertions: z.number().int(),
-    deletions: z.number().int(),
-  }),
+  lifeCommitSchema,
   z.object({ at: z.number(), kind: z.literal('sent'), session, files: z.array(z.string()) }),
   /** The document was closed, and is closed still; an earlier closing is not kept. */
   z.object({ at: z.number(), kind: z.literal('closed'), session }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FIELD_LIMITS } from '../document-limits.ts';
-import { fiberKindSchema, surfaceSchema } from '../fiber.ts';
+import { fiberKindSchema, surfaceSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../fiber.ts';
 import { referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
@@ -19,18 +19,21 @@ const shape = {
   host: word.optional(),
   surface: surfaceSchema.optional(),
 };
+/** The next start makes a git worktree of the `project_dir`, and its worker is in that. */
+const worktree = { worktree: z.literal(true).optional() };
 /** Whether a run that ended without fault and left an outcome is accepted by itself. */
 const auto_accept = z.boolean().optional();
 /** An effort of null removes the fiber's effort, so that the agent's default applies. */
 const effort = { effort: word.nullable().optional() };
 
 const lifecycleOptions = [
-  z.strictObject({ action: z.literal('install'), ...whose, ...shape }),
-  z.strictObject({ action: z.literal('pin'), ...whose, ...shape }),
+  z.strictObject({ action: z.literal('install'), ...whose, ...shape, ...worktree }),
+  z.strictObject({ action: z.literal('pin'), ...whose, ...shape, ...worktree }),
   z.strictObject({
     action: z.literal('repeat'),
     ...whose,
     ...shape,
+    ...worktree,
     schedule: word,
     tz: word.optional(),
     auto_accept,
@@ -39,7 +42,12 @@ const lifecycleOptions = [
     action: z.literal('reshape'),
     ...whose,
     ...shape,
+    /** `false` removes the git worktree, where nothing is lost by that. */
+    worktree: z.boolean().optional(),
     kind: fiberKindSchema.optional(),
+    after_limit: z.enum(WHEN_FREE_AGAIN).optional(),
+    when_idle: z.enum(WHEN_IDLE).optional(),
+    on_limit: z.array(word).max(FIELD_LIMITS.on_limit).optional(),
     schedule: word.optional(),
     tz: word.optional(),
     auto_accept,

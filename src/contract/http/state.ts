@@ -5,8 +5,20 @@ import { captureViewSchema } from './capture.ts';
 import { compositeOf, originFields } from './composite.ts';
 import { operatorFileErrorSchema } from './config.ts';
 import { incidentSchema } from './incidents.ts';
+import { meetingSchema } from './meeting.ts';
 
 const fiberRefSchema = z.object({ fiber_id: z.string(), uid: z.string().nullable(), store: z.string() });
+
+/**
+ * Number of running and starting workers, those of them that rest and so do not count for the limit, and the limit; null for
+ * no limit.
+ */
+export const placesSchema = z.object({
+  count: z.number().int(),
+  resting: z.number().int(),
+  most: z.number().int().nullable(),
+});
+export type Places = z.infer<typeof placesSchema>;
 
 /** Health of one store's listing (DSP-1). */
 export const storeHealthSchema = z.object({
@@ -83,8 +95,7 @@ export const pollerStateSchema = z.object({
   brake: brakeViewSchema,
   /** The data folder; while there is a `fault`, nothing is started. */
   data_dir: z.object({ path: z.string(), fault: z.string().nullable() }),
-  /** Number of running and starting workers, and its limit; null for no limit. */
-  workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
+  workers: placesSchema,
   worker_memory: workerMemoryViewSchema,
   /** The resource that delays new starts, or null; and the number of fibers that wait only for it. */
   start_gate: z.object({
@@ -174,7 +185,12 @@ export type RemoteState = z.infer<typeof remoteStateSchema>;
 export const fleetStateSchema = z.object({ remotes: z.array(remoteStateSchema) });
 export type FleetState = z.infer<typeof fleetStateSchema>;
 
-export const audioStateSchema = z.object({ meeting: z.null(), sockets: z.number().int() });
+export const audioStateSchema = z.object({
+  /** The meeting that this host records; `GET /meeting` tells more. */
+  meeting: meetingSchema.pick({ state: true, title: true, launch: true, started_at: true }).nullable(),
+  /** Connections of `GET /meeting/audio`. */
+  sockets: z.number().int(),
+});
 export type AudioState = z.infer<typeof audioStateSchema>;
 
 /** `GET /state` (RPL-19, OPR-2); the part of a component that does not answer is null. */

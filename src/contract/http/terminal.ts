@@ -3,7 +3,11 @@ import { z } from 'zod';
 /** Longest name of a session in a query, in characters. */
 const MOST_SESSION_CHARS = 240;
 
-export const terminalQuerySchema = z.object({ session: z.string().min(1).max(MOST_SESSION_CHARS) });
+export const terminalQuerySchema = z.object({
+  session: z.string().min(1).max(MOST_SESSION_CHARS),
+  /** The host of the worker. */
+  origin: z.string().optional(),
+});
 
 /** One of the 256 colours of a terminal, of which each reader chooses the first 16; or `#rrggbb`. */
 const colourSchema = z.union([z.number().int().min(0).max(255), z.string().regex(/^#[0-9a-f]{6}$/)]);

@@ -7,9 +7,17 @@ const byte = z
   .transform(Number)
   .optional();
 
-/** `GET /transcript/words?session=&before_byte=&after_byte=`: without either of them the end of the transcript. */
+/**
+ * `GET /transcript/words?session=&before_byte=&after_byte=&host=`: without either byte the end of the transcript; `host` is
+ * the host with it.
+ */
 export const transcriptWordsQuerySchema = z
-  .object({ session: z.string().min(1), before_byte: byte, after_byte: byte })
+  .object({
+    session: z.string().min(1),
+    before_byte: byte,
+    after_byte: byte,
+    host: z.string().optional(),
+  })
   .refine(({ before_byte, after_byte }) => before_byte === undefined || after_byte === undefined, {
     path: ['after_byte'],
     message: 'cannot be given with before_byte',

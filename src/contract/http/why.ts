@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
 import { GATES, LAUNCH_CHECKS } from '../gates.ts';
+import { placesSchema } from './state.ts';
 
 const flag = z
   .enum(['true', 'false', '1', '0', ''])
@@ -39,7 +40,7 @@ export const whySchema = z.object({
   gates: z.array(gateViewSchema),
   /** Whether the directory was checked for this answer; null if the fiber names none. */
   project_dir: z.object({ path: z.string(), looked_at: z.boolean() }).nullable(),
-  workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
+  workers: placesSchema,
   /** Since when it waits for a free worker slot; null if it does not. */
   waits_since: z.number().nullable(),
   /** When its schedule comes next, also while it waits or rests; absent without a schedule that can be read. */

@@ -1,10 +1,82 @@
 import { z } from 'zod';
+import { audioMessageSchema, meetingAnswerSchema, meetingSchema } from '../http/meeting.ts';
+import { rehearsalSchema } from '../http/rehearsal.ts';
 import { audioStateSchema } from '../http/state.ts';
 import type { CallTable, EventTable } from './call-table.ts';
+
+/** Where a transcript is mirrored: the SSH alias, the remote that it is of, and the file there. */
+export const mirrorSchema = z.object({ alias: z.string(), host: z.string(), path: z.string() });
+export type Mirror = z.infer<typeof mirrorSchema>;
+
+const startMeetingSchema = z.object({
+  /** As the request says it; the component knows which ones its recorder has. */
+  mode: z.string(),
+  /** Its first line becomes the title; without one it is `Meeting`. */
+  note: z.string(),
+  /** The remote that the transcript is mirrored to, if its entry names an SSH alias. */
+  mirror: z.object({ alias: z.string(), host: z.string() }).nullable(),
+  /** The fiber that is joined; null for a capture. */
+  fiber: z.string().nullable(),
+  /** The host of the scribe; null for this one. */
+  owner: z.string().nullable(),
+  dry_run: z.boolean(),
+});
+export type StartMeeting = z.infer<typeof startMeetingSchema>;
+
+/** A meeting that was started, and how its scribe is told of it. */
+const startedMeetingSchema = z.object({
+  meeting: meetingSchema,
+  /** Absolute path of the transcript where the scribe runs; null where it is not on that host. */
+  scribe_transcript: z.string().nullable(),
+});
+
+/** The line that was added, and the host of the scribe: null for this one. */
+const markedSchema = z.object({ line: z.string(), meeting: meetingSchema, owner: z.string().nullable() });
+export type Marked = z.infer<typeof markedSchema>;
 
 /** Calls that the main thread makes to the audio component. */
 export const audioCalls = {
   state: { input: z.object({}), output: audioStateSchema, deadline_ms: 5_000 },
+  /** The meeting of this host; `fiber` is that of a joined meeting alone. */
+  meeting: { input: z.object({}), output: meetingAnswerSchema, deadline_ms: 5_000 },
+  /**
+   * Starts a recorder and watches its first seconds. Throws `meeting_running` (409), `meeting_unsupported` (422),
+   * `recorder_unavailable` and `recorder_failed` (503) and what tmux refuses.
+   */
+  start_meeting: {
+    input: startMeetingSchema,
+    output: z.union([startedMeetingSchema, rehearsalSchema]),
+    deadline_ms: 20_000,
+  },
+  /** Tells the recorder to stop, or dismisses one that is not recording. Throws `no_meeting`. */
+  stop_meeting: {
+    input: z.object({}),
+    output: z.object({ meeting: meetingSchema.nullable() }),
+    deadline_ms: 10_000,
+  },
+  /** Adds a comment line to the transcript. Throws `no_meeting`. */
+  mark_meeting: {
+    input: z.object({ text: z.string().optional(), dry_run: z.boolean() }),
+    output: z.union([markedSchema, rehearsalSchema]),
+    deadline_ms: 5_000,
+  },
 } satisfies CallTable;
 
-export const audioEvents = {} satisfies EventTable;
+/** A socket of `GET /meeting/audio` and the last that it is to be told; `id` is that of the main thread. */
+const audioSocketSchema = z.object({ id: z.number().int(), message: audioMessageSchema });
+export type AudioSocketState = z.infer<typeof audioSocketSchema>;
+
+/** Each notice tells the state of all sockets, so that a later one may take the place of an earlier one. */
+export const audioEvents = {
+  /** This life of the thread knows no socket yet. */
+  audio_started: z.object({}),
+  audio_sockets: z.object({ sockets: z.array(audioSocketSchema) }),
+} satisfies EventTable;
+
+/** Notices to the audio component. */
+export const audioHears = {
+  audio_opened: z.object({ id: z.number().int(), launch: z.string().nullable() }),
+  /** The bulk bytes are one message of the client. */
+  audio_frame: z.object({ id: z.number().int() }),
+  audio_closed: z.object({ id: z.number().int() }),
+} satisfies EventTable;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { harnessNameSchema } from '../harness-name.ts';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { originFields } from '../http/composite.ts';
 import { storeOriginSchema } from '../http/config.ts';
@@ -11,6 +12,25 @@ import { linksReplySchema, transcriptReceiptSchema } from '../http/transcripts.t
 import { versionSchema } from '../http/version.ts';
 import { remoteAddressSchema } from '../remote-address.ts';
 import type { CallTable, EventTable } from './call-table.ts';
+
+/** The answer of another host to one request of this daemon. */
+export const hostAnswerSchema = z.object({ status: z.number().int(), body: z.unknown() });
+export type HostAnswer = z.infer<typeof hostAnswerSchema>;
+
+/** A meeting, and the fiber on another host that it joined; null for a capture. */
+const scribeQuerySchema = z.object({
+  launch: z.string(),
+  joined: z.object({ host: z.string(), fiber: z.string() }).nullable(),
+});
+export type ScribeQuery = z.infer<typeof scribeQuerySchema>;
+
+/** A fiber of another host that a meeting belongs to; `session` is null while it has no worker that can be written to. */
+const scribeSchema = z.object({
+  host: z.string(),
+  fiber: z.string(),
+  session: z.object({ harness: harnessNameSchema, native_id: z.string() }).nullable(),
+});
+export type Scribe = z.infer<typeof scribeSchema>;
 
 /** What is read of other hosts for a composite; windows in milliseconds since the Unix epoch. */
 const askedReadSchema = z.discriminatedUnion('feed', [
@@ -41,27 +61,13 @@ const remoteFeedSchema = z.object({
   length: z.number().int().nullable(),
 });
 
-/** What follows the rows of a whole copy. */
-export const COPY_END = ']}';
-
-/** The same in blocks of rows, each with a comma before every row. */
-const feedBlocksSchema = z.object({
+/** The copy of the feed of one remote: there is none, the caller has it, or it is the next of the parts. */
+const feedCopySchema = z.object({
   name: z.string(),
   ...originFields,
-  /** Null where there is none; `same` where nothing of it changed since the caller had it. */
-  copy: z.union([
-    z.null(),
-    z.literal('same'),
-    z.object({
-      /** The bytes before its rows; `COPY_END` follows them. */
-      head: z.string(),
-      /** Its blocks in order, and how many bytes of the bulk belong to each: 0 where the caller has it. */
-      ids: z.array(z.number()),
-      lengths: z.array(z.number()),
-    }),
-  ]),
+  copy: z.enum(['none', 'same', 'told']),
 });
-export type FeedBlocks = z.infer<typeof feedBlocksSchema>;
+export type FeedCopy = z.infer<typeof feedCopySchema>;
 
 /** Calls that the main thread makes to the fleet component. */
 export const fleetCalls = {
@@ -75,10 +81,13 @@ export const fleetCalls = {
     output: z.object({ tag: z.string().nullable(), reads: z.array(remoteFeedSchema).nullable() }),
     deadline_ms: 5_000,
   },
-  /** All of these copies for a caller that has the blocks of them which the tag `had` named; an empty tag for none. */
-  feed_blocks: {
+  /**
+   * All of these copies, whole, for a caller that has them as the tag `had` named them; an empty tag for none. Those that it
+   * lacks come as parts, in order. One may be newer than `tag`: what changed after that tag is told again then.
+   */
+  feed_copies: {
     input: z.object({ had: z.string() }),
-    output: z.object({ tag: z.string().nullable(), reads: z.array(feedBlocksSchema) }),
+    output: z.object({ tag: z.string().nullable(), reads: z.array(feedCopySchema) }),
     deadline_ms: 5_000,
   },
   /** The stores and projects of each remote that has told them (RPL-6). */
@@ -87,10 +96,36 @@ export const fleetCalls = {
     output: z.object({ origins: z.record(z.string(), storeOriginSchema) }),
     deadline_ms: 2_000,
   },
+  /** Somebody wants to reach a remote whose breaker is tripped: it is asked at once, if it was not just now. */
+  ask_again: { input: z.object({ name: z.string() }), output: z.object({}), deadline_ms: 5_000 },
   /** Runs one cascade for a remote now; throws `unknown_host` and `breaker_not_tripped`. */
   reset_remote: {
     input: resetRemoteSchema.extend({ name: z.string() }),
     output: remoteResetSchema.or(rehearsalSchema),
+    deadline_ms: 5_000,
+  },
+  /**
+   * Sends one write of this daemon to a remote, and answers what it answered. Throws `unknown_host`, `invalid_config`, and
+   * `remote_unreachable`, after which the write may have been carried out.
+   */
+  write_to_host: {
+    input: z.object({ host: z.string(), path: z.string(), body: z.unknown() }),
+    output: hostAnswerSchema,
+    deadline_ms: 125_000,
+  },
+  /** The SSH alias of a remote: null where its entry names none, or for a host that is no remote. */
+  ssh_alias: {
+    input: z.object({ host: z.string() }),
+    output: z.object({ known: z.boolean(), alias: z.string().nullable() }),
+    deadline_ms: 5_000,
+  },
+  /**
+   * The fiber of a remote whose `svc.runtime.meeting` is this launch id, or that has this id on that host, as the copies
+   * tell it (MTR-5); and the session of its worker.
+   */
+  scribe: {
+    input: scribeQuerySchema,
+    output: z.object({ scribe: scribeSchema.nullable() }),
     deadline_ms: 5_000,
   },
   /** How to reach a remote by SSH; throws `unknown_host`. */
@@ -139,6 +174,14 @@ const remoteSchema = z.object({
 });
 export type Remote = z.infer<typeof remoteSchema>;
 
+/** A remote that does not answer and is asked only now and then: why, and when it last answered in milliseconds since the Unix epoch. */
+const silentRemoteSchema = z.object({
+  name: z.string(),
+  reason: z.string(),
+  last_ok_at: z.number().nullable(),
+});
+export type SilentRemote = z.infer<typeof silentRemoteSchema>;
+
 /** The tailnet as this machine stands in it. */
 const tailnetNetworkSchema = z.object({
   /** Of tailscaled. */
@@ -161,6 +204,8 @@ export const fleetEvents = {
   remotes_changed: z.object({ remotes: z.array(remoteSchema) }),
   /** The tag of the copies of their feeds, as `feeds` answers it: sent at the start and after changes. */
   feeds_changed: z.object({ tag: z.string().nullable() }),
+  /** All remotes that do not answer and whose breaker is tripped: sent after each change. */
+  silent_changed: z.object({ silent: z.array(silentRemoteSchema) }),
   /** What is known of the private network: sent when a look at it shows something else. `network` is null without it. */
   tailnet_changed: z.object({
     view: versionSchema.pick({ tailnet_dial: true, discovery: true }),

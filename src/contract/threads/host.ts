@@ -8,6 +8,7 @@ import {
 import type { CallTable } from './call-table.ts';
 import { contextTargetSchema } from './context-target.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
+import { recorderSessionSchema, recorderStartedSchema, startRecorderSchema } from './recorder-session.ts';
 
 /** Calls that any worker thread makes to the main thread. */
 export const hostCalls = {
@@ -25,4 +26,17 @@ export const hostCalls = {
   give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 16_000 },
   /** Asks the app server, through the poller, what a conversation shows of a message. */
   app_message_stage: { input: appMessageQuerySchema, output: appMessageStageSchema, deadline_ms: 5_000 },
+  /** The session of a recorder, through the poller, which alone talks to the multiplexer. */
+  start_recorder: { input: startRecorderSchema, output: recorderStartedSchema, deadline_ms: 15_000 },
+  recorder_session: {
+    input: z.object({ name: z.string() }),
+    output: recorderSessionSchema,
+    deadline_ms: 6_000,
+  },
+  /** Ends it; `gone` where there is none. */
+  end_recorder: {
+    input: z.object({ name: z.string() }),
+    output: z.object({ ended: z.enum(['killed', 'gone', 'unknown']) }),
+    deadline_ms: 8_000,
+  },
 } satisfies CallTable;

@@ -74,6 +74,7 @@ import {
 import type { CallTable, EventTable } from './call-table.ts';
 import { contextTargetSchema } from './context-target.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
+import { recorderSessionSchema, recorderStartedSchema, startRecorderSchema } from './recorder-session.ts';
 import { screenMarkSchema, workerScreenSchema } from './worker-screen.ts';
 
 /** Entity tags of the feed and of its `svc` variant; null while cold. */
@@ -193,6 +194,24 @@ export const pollerCalls = {
   /** Gives a message to an app conversation, which is loaded first where it is only stored. */
   give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 15_000 },
   app_message_stage: { input: appMessageQuerySchema, output: appMessageStageSchema, deadline_ms: 4_000 },
+  /** The session of a recorder (contract/threads/host.ts). */
+  start_recorder: { input: startRecorderSchema, output: recorderStartedSchema, deadline_ms: 14_000 },
+  recorder_session: {
+    input: z.object({ name: z.string() }),
+    output: recorderSessionSchema,
+    deadline_ms: 5_500,
+  },
+  end_recorder: {
+    input: z.object({ name: z.string() }),
+    output: z.object({ ended: z.enum(['killed', 'gone', 'unknown']) }),
+    deadline_ms: 7_500,
+  },
+  /** The fiber whose `svc.runtime.meeting` is this launch id (MTR-5). */
+  fiber_of_meeting: {
+    input: z.object({ launch: z.string() }),
+    output: z.object({ fiber: z.string().nullable() }),
+    deadline_ms: 5_000,
+  },
   /**
    * The screen of a worker's terminal with at most `history` lines above it. Bulk: each line as the JSON of its runs
    * (contract/http/terminal.ts), one below the other.
@@ -247,9 +266,15 @@ export const pollerCalls = {
 } satisfies CallTable;
 
 /** Notices from the poller. */
+/** A message to a session of this host. */
+export const dueMessageSchema = z.object({ address: z.string(), text: z.string(), message_id: z.string() });
+export type DueMessage = z.infer<typeof dueMessageSchema>;
+
 export const pollerEvents = {
   /** The feed changed; the bulk is that of `feed_changes`. */
   feed_changed: feedNoticeSchema,
+  /** A message of this daemon's own is to be sent; see `POST /messages`. */
+  message_due: dueMessageSchema,
   /** The fault of the data folder; null when it is intact again. */
   data_dir_changed: z.object({ fault: z.string().nullable() }),
 } satisfies EventTable;

@@ -6,6 +6,7 @@ import { wordsSchema } from '../http/moment.ts';
 import { searchReplySchema, searchWishSchema } from '../http/search.ts';
 import { sessionSpendSchema } from '../http/spend.ts';
 import { transcriptPageSchema } from '../http/transcript-words.ts';
+import { noWorkTreeSchema, workTreeSchema } from '../http/uncommitted.ts';
 import { bulkFileSchema } from './bulk-file.ts';
 import type { CallTable } from './call-table.ts';
 import { checkedMessageSchema } from './messages.ts';
@@ -196,6 +197,12 @@ export const poolJobs = {
     input: z.object({ repo: z.string(), sha: z.string() }),
     output: patchSchema,
     deadline_ms: 20_000,
+  },
+  /** What a folder has that no commit has. Its disk must be known to answer. */
+  read_uncommitted: {
+    input: z.object({ folder: z.string(), patch: z.boolean() }),
+    output: z.object({ work: z.union([workTreeSchema, noWorkTreeSchema]) }),
+    deadline_ms: 30_000,
   },
   /**
    * Searches the bodies of a catalogue (fibers/search/catalogue.ts). Bulk in: the catalogue, unless this thread is

@@ -38,8 +38,6 @@ export async function checkCapture(
   world: Pick<World, 'harness' | 'lookAtDirectory'>,
   request: CaptureRequest & { store: string },
 ): Promise<CheckedCapture | Refusal> {
-  if (request.meeting !== undefined)
-    return { reason: 'meeting_unsupported', message: 'this daemon records no meetings; leave out meeting' };
   if (!request.prompt?.trim())
     throw new CodedError('invalid_request', 'prompt is empty; say in it what the fiber is about');
   const directory = requestedDirectory(request.project_dir);

@@ -1,7 +1,9 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { GATES, type Gate } from '../../contract/gates.ts';
+import type { Places } from '../../contract/http/state.ts';
 import type { HoldReason } from '../holds/quarantine.ts';
 import type { ResourceHold } from '../holds/start-gate.ts';
+import { hasPlace } from './places.ts';
 import type { RunElsewhere } from './run-elsewhere.ts';
 import type { Due } from './standing.ts';
 
@@ -33,7 +35,7 @@ export type EligibilityFacts = {
   /** A run that another daemon may still have. */
   elsewhere: RunElsewhere | null;
   /** Workers of this daemon, and the most there may be; null for no bound. */
-  workers: { count: number; most: number | null };
+  workers: Places;
   /** What of the machine holds new starts back; null while nothing does. */
   resources: ResourceHold | null;
 };
@@ -41,12 +43,16 @@ export type EligibilityFacts = {
 export type Verdict = { eligible: true } | { eligible: false; gate: Gate };
 
 /**
- * Whether the poller may start a worker for this fiber now, or the first gate that is shut. Reads nothing
- * but its two arguments (DSP-2): no disk, no clock.
+ * Whether the poller may start a worker for this fiber now, or the first gate that is shut, but for those that are left
+ * out. Reads nothing but its arguments (DSP-2): no disk, no clock.
  */
-export function judgeEligibility(document: FiberDocument, facts: EligibilityFacts): Verdict {
+export function judgeEligibility(
+  document: FiberDocument,
+  facts: EligibilityFacts,
+  leave_out: readonly Gate[] = [],
+): Verdict {
   for (const gate of GATES) {
-    if (!isOpen(gate, document, facts)) return { eligible: false, gate };
+    if (!leave_out.includes(gate) && !isOpen(gate, document, facts)) return { eligible: false, gate };
   }
   return { eligible: true };
 }
@@ -86,7 +92,7 @@ function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): b
     case 'cooldown':
       return facts.cooldown_until === null || facts.cooldown_until <= facts.now;
     case 'max_concurrent':
-      return facts.workers.most === null || facts.workers.count < facts.workers.most;
+      return hasPlace(facts.workers);
     case 'resources':
       return facts.resources === null;
   }
@@ -97,35 +103,23 @@ export function askGates(document: FiberDocument, facts: EligibilityFacts): { ga
   return GATES.map((gate) => ({ gate, open: isOpen(gate, document, facts) }));
 }
 
+/** Gates that keep every fiber back alike. */
+const OF_THE_DAEMON: readonly Gate[] = ['mux', 'stopped_all', 'data_dir', 'max_concurrent', 'resources'];
+
 /**
  * True when only a hold keeps the fiber from being started, whatever keeps back the whole daemon: it belongs in
  * `pending_launch`.
  */
 export function isPendingStart(document: FiberDocument, facts: EligibilityFacts): boolean {
-  return facts.held !== null && judgeEligibility(document, { ...withoutDaemon(facts), held: null }).eligible;
+  return facts.held !== null && judgeEligibility(document, facts, ['held', ...OF_THE_DAEMON]).eligible;
 }
 
 /** True when the fiber waits for nothing but a free place among the workers. */
 export function waitsForPlace(document: FiberDocument, facts: EligibilityFacts): boolean {
-  return judgeEligibility(document, {
-    ...facts,
-    workers: { ...facts.workers, most: null },
-    resources: null,
-  }).eligible;
+  return judgeEligibility(document, facts, ['max_concurrent', 'resources']).eligible;
 }
 
 /** True when the fiber waits for nothing but what the machine is short of. */
 export function waitsForResources(document: FiberDocument, facts: EligibilityFacts): boolean {
-  return facts.resources !== null && judgeEligibility(document, { ...facts, resources: null }).eligible;
-}
-
-function withoutDaemon(facts: EligibilityFacts): EligibilityFacts {
-  return {
-    ...facts,
-    mux_answers: true,
-    stopped_all: false,
-    data_dir_fault: null,
-    workers: { ...facts.workers, most: null },
-    resources: null,
-  };
+  return facts.resources !== null && judgeEligibility(document, facts, ['resources']).eligible;
 }

@@ -1,19 +1,22 @@
 import { isAbsolute } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../base/clock.ts';
 import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Gate } from '../../contract/gates.ts';
 import { blockWhenPaused } from '../holds/breaker-book.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import type { HoldReason } from '../holds/quarantine.ts';
-import { showLimit } from '../holds/usage-limits.ts';
+import { limitOf, showLimit, successorOf } from '../holds/usage-limits.ts';
+import type { Authority } from '../run/run-id.ts';
 import type { Starter } from '../start/starter.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { Arming } from './arming.ts';
 import { ClosedConversations } from './closed-conversations.ts';
 import { isPendingStart, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
-import { dueOf, eligibilityFacts, workerCount } from './fiber-facts.ts';
+import { dueOf, eligibilityFacts, placesOf } from './fiber-facts.ts';
 import { Turns } from './turns.ts';
 
 /** Starts under way at the same time; a start costs tmux a few milliseconds. */
@@ -22,6 +25,14 @@ const STARTS_AT_ONCE = 4;
 const LOOK_AGAIN_MS = 5_000;
 /** How long a round waits for the disks of what it starts, in milliseconds; a fiber on a slower one follows by itself. */
 const DISK_PATIENCE_MS = 100;
+
+/** Gates that are shut for a fiber because of the very worker that is to be replaced. */
+const OF_A_RUN: readonly Gate[] = ['running', 'due', 'max_concurrent'];
+/** Gates that are shut for a fiber because it met a usage limit. */
+const OF_A_LIMIT: readonly Gate[] = ['cooldown'];
+
+type PollAuthority = Extract<Authority, { kind: 'poll' }>;
+const BY_POLL = { kind: 'poll', occurrence: null } as const;
 
 /** What the poller starts by itself (DSP-2): looks through the documents, starts what is due, notes what waits. */
 export class PollRounds {
@@ -61,6 +72,10 @@ export class PollRounds {
     const moved = [...disarmed, ...reachable.map(keyOf), ...limited.map(keyOf)];
     if (moved.length > 0) this.#onMoved(moved);
     await this.#startAmong(documents);
+    for (const document of documents) {
+      const { on_limit, after_limit } = document.svc ?? {};
+      if (on_limit !== undefined || after_limit !== undefined) await this.#carryOn(document);
+    }
     this.#noteHeldBack();
   }
 
@@ -113,8 +128,7 @@ export class PollRounds {
     for (;;) {
       const due = documents.filter((document) => !tried.has(document.path) && this.#isEligible(document));
       if (due.length === 0 || this.#stopped) return;
-      const places = (this.#memory.most_workers ?? Number.POSITIVE_INFINITY) - workerCount(this.#memory);
-      const chosen = bounded ? this.#turns.inOrder(due).slice(0, places) : due;
+      const chosen = bounded ? this.#turns.inOrder(due).slice(0, this.#freePlaces()) : due;
       if (chosen.length === 0) return;
       for (const document of chosen) tried.add(document.path);
       const next = (await this.#onAnsweringDisks(chosen))[Symbol.iterator]();
@@ -126,6 +140,11 @@ export class PollRounds {
       };
       await Promise.all(Array.from({ length: STARTS_AT_ONCE }, lane));
     }
+  }
+
+  #freePlaces(): number {
+    const { count, resting, most } = placesOf(this.#memory, this.#world.clock.now());
+    return Math.max(0, (most ?? Number.POSITIVE_INFINITY) - (count - resting));
   }
 
   /** Counts the fibers that the machine itself holds back, and goes on with them before the next tick. */
@@ -226,14 +245,7 @@ export class PollRounds {
 
   /** The row may be older than its file and than what happened since it was judged, so both are looked at again. */
   async #startByPoll(judged: FiberDocument): Promise<void> {
-    let document: FiberDocument | undefined;
-    try {
-      document = this.#world.documents.reread(judged);
-    } catch (error) {
-      // The store does not answer: the next listing says so.
-      if (isCoded(error, 'store_unavailable')) return;
-      throw error;
-    }
+    const document = this.#rereadForStart(judged);
     if (document === undefined || !this.#isEligible(document)) return;
     const due = dueOf(this.#world, document);
     const owed = owedStart(this.#memory, document);
@@ -243,6 +255,53 @@ export class PollRounds {
       occurrence,
       user_message: owed?.user_message ?? null,
     });
+  }
+
+  /** The document as it is on disk; undefined where it is gone, or its store does not answer, which the next listing says. */
+  #rereadForStart(judged: FiberDocument): FiberDocument | undefined {
+    try {
+      return this.#world.documents.reread(judged);
+    } catch (error) {
+      if (isCoded(error, 'store_unavailable')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Goes on with a fiber that a usage limit has stopped: with another agent, or once the limit is over. */
+  async #carryOn(judged: FiberDocument): Promise<void> {
+    const before = this.#afterLimit(judged);
+    if (before === null) return;
+    const document = this.#rereadForStart(judged);
+    if (document === undefined || this.#stopped) return;
+    const authority = this.#afterLimit(document);
+    if (!isDeepStrictEqual(authority, before) || authority === null) return;
+    const { id, svc } = document;
+    this.#world.logger.info(
+      { fiber: id, agent: authority.agent ?? svc?.agent },
+      'goes on after a usage limit',
+    );
+    await this.#starter.start(document, authority);
+  }
+
+  /**
+   * How a fiber goes on that a usage limit has stopped; null where its worker works all the same, where nothing says that it
+   * goes on by itself, and where anything else keeps it back, first of all a person.
+   */
+  #afterLimit(document: FiberDocument): PollAuthority | null {
+    const { svc } = document;
+    const world = this.#world;
+    const memory = this.#memory;
+    const key = keyOf(document);
+    if (memory.starting.has(key)) return null;
+    const met = memory.refusals.get(key)?.reason === 'usage_limit';
+    const runs = memory.runs.get(key) !== undefined;
+    if (runs && !met) return null;
+    const passed: Gate[] = ['usage_limit', ...(met ? OF_A_LIMIT : []), ...(runs ? OF_A_RUN : [])];
+    if (!judgeEligibility(document, eligibilityFacts(world, memory, document), passed).eligible) return null;
+    if (limitOf(world, memory, svc?.agent ?? null) === null)
+      return runs && svc?.after_limit === 'go_on' ? { ...BY_POLL, resume_mode: 'previous' } : null;
+    const agent = successorOf(world, memory, svc);
+    return agent === null ? null : { ...BY_POLL, agent };
   }
 
   /** A fiber that was paused before this daemon started is shown as blocked all the same. */

@@ -109,7 +109,7 @@ export function explainGate(
     case 'usage_limit':
       return {
         message: facts.limit === null ? 'its account is over a usage limit' : describeLimit(facts.limit),
-        mend: `wait for it, give it another agent with \`svc set-agent ${id} AGENT\`, or start it all the same with \`svc dispatch ${id} --force\``,
+        mend: `wait for it, go on with another agent by \`svc dispatch ${id} --agent AGENT --because-limit\`, or start it all the same with \`svc dispatch ${id} --force\``,
       };
     case 'held':
       return explainHold(facts, id);
@@ -120,7 +120,7 @@ export function explainGate(
       };
     case 'max_concurrent':
       return {
-        message: `${facts.workers.count} of at most ${facts.workers.most} workers run; whoever has waited longest is next`,
+        message: `${facts.workers.count - facts.workers.resting} of at most ${facts.workers.most} workers ${facts.workers.resting === 0 ? 'run' : 'work'}; whoever has waited longest is next`,
         mend: `start it at once with \`svc dispatch ${id}\`, or raise max_concurrent in host.json and run \`svc daemon restart\``,
       };
     case 'resources':

@@ -10,7 +10,7 @@ import { SURFACES } from '../surfaces/surfaces.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { askGates } from './eligibility.ts';
-import { eligibilityFacts, workerCount } from './fiber-facts.ts';
+import { eligibilityFacts, placesOf } from './fiber-facts.ts';
 import { nextOccurrences } from './standing.ts';
 import { explainGate } from './why-sentences.ts';
 
@@ -65,7 +65,7 @@ export async function explainFiber(
             path: document.project_dir,
             looked_at: checks.some(({ gate, state }) => gate === 'project_dir' && state !== 'not_asked'),
           },
-    workers: { count: workerCount(memory), most: memory.most_workers },
+    workers: placesOf(memory, facts.now),
     waits_since: options.waits_since,
     ...(next_occurrences === null ? {} : { next_occurrences }),
     ...(run === undefined ? {} : { runtime: viewRun(run, facts.now) }),

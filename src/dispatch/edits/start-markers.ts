@@ -38,10 +38,23 @@ export function markersOf(
     },
     run.started_at,
   );
+  const agent = authority.agent ?? null;
   return {
-    set: { ...arming?.set, ...marked.set },
-    unset: [...(arming?.unset ?? []), ...marked.unset],
+    set: { ...arming?.set, ...marked.set, ...(agent === null ? {} : { 'svc.agent': agent }) },
+    unset: [
+      ...(arming?.unset ?? []),
+      ...marked.unset,
+      // It is a level of the agent before.
+      ...(agent === null || current.svc?.effort === undefined ? [] : ['svc.effort']),
+    ],
   };
+}
+
+/** The document as it is once a start has given it another agent. */
+export function givenAgent(document: FiberDocument, agent: string | null): FiberDocument {
+  if (agent === null) return document;
+  const { effort: _, ...svc } = document.svc ?? {};
+  return { ...document, svc: { ...svc, agent } };
 }
 
 /** As the poller's gates have it: only of a standing role a verdict says that it is done (DSP-2, STD-1). */

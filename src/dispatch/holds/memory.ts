@@ -41,6 +41,8 @@ export type Memory = {
   mux_answers: boolean;
   /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */
   most_workers: number | null;
+  /** How long a worker that waits for a person or for its limit keeps its place, in milliseconds; null for as long as it runs. */
+  place_kept_ms: number | null;
   /** What of the machine holds new starts back. */
   starts: StartGate;
   /** Fresh starts that starts which resumed in vain still owe (P7). */

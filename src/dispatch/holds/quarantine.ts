@@ -10,13 +10,16 @@ export type NewHold = Omit<Hold, 'note'> & Partial<Pick<Hold, 'note'>>;
 
 /**
  * Holds of the dispatcher. A restart is not authority to start: until released, every candidate that was not seen
- * running since the start of this daemon is held. A fiber whose worker a person killed or ended from inside, or whose
+ * running since the start of this daemon is held; of a daemon that has never started a worker, only what ran elsewhere. A
+ * fiber whose worker a person killed or ended from inside, or whose
  * worker went down with the multiplexer server, is held by name, across restarts, until a person starts or resumes it,
  * or it is closed. Keys are fiber keys; times are milliseconds.
  */
 export class Quarantine {
   readonly #files: HoldFiles;
   readonly #logger: Logger;
+  /** No daemon has started a worker from this data folder before. */
+  readonly first_start: boolean;
   #released_at: number | null = null;
   /** Fibers that the start of this daemon does not hold: seen running, or let go by a person. */
   #free = new Set<string>();
@@ -27,9 +30,10 @@ export class Quarantine {
   /** Why the holds of earlier daemons are not known; null when they are. */
   #unread: unknown = null;
 
-  constructor(options: { files: HoldFiles; logger: Logger; now: number }) {
+  constructor(options: { files: HoldFiles; logger: Logger; now: number; first_start?: boolean }) {
     this.#files = options.files;
     this.#logger = options.logger;
+    this.first_start = options.first_start ?? false;
     this.#load(options.now);
   }
 
@@ -41,9 +45,12 @@ export class Quarantine {
     return this.#released_at;
   }
 
-  /** Why this fiber is held, or null. */
-  holdOf(key: string): HoldReason | null {
-    return this.#named.get(key)?.reason ?? (this.active && !this.#free.has(key) ? 'boot_quarantine' : null);
+  /** Why this fiber is held, or null; `has_run`: its document says that a worker was started for it. */
+  holdOf(key: string, has_run = true): HoldReason | null {
+    const named = this.#named.get(key);
+    if (named !== undefined) return named.reason;
+    if (!this.active || this.#free.has(key) || (this.first_start && !has_run)) return null;
+    return 'boot_quarantine';
   }
 
   /** The hold on this one fiber, or null. */

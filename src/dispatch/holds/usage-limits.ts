@@ -12,17 +12,30 @@ const NO_SIGN: UsageSign = { kind: 'none' };
 
 /** The limit that keeps the agent of this fiber from being started; null when none does (P10). */
 export function limitOf(
-  world: World,
+  world: Pick<World, 'harness' | 'clock'>,
   memory: Pick<Memory, 'limits'>,
   agent_id: string | null,
 ): AccountLimit | null {
   if (memory.limits.isEmpty) return null;
-  try {
-    return memory.limits.of(payerOf(world, world.harness.agent(agent_id)), world.clock.now());
-  } catch (error) {
-    if (isCoded(error, 'agent_unknown')) return null;
-    throw error;
-  }
+  const agent = agentNamed(world, agent_id);
+  return agent === null ? null : memory.limits.of(payerOf(world, agent), world.clock.now());
+}
+
+/**
+ * The agent that takes over a fiber whose own is over its usage limit: the first of its chain (`svc.on_limit`) that this host
+ * knows, that is another one, and that is over no limit itself; null where there is none.
+ */
+export function successorOf(
+  world: Pick<World, 'harness' | 'clock'>,
+  memory: Pick<Memory, 'limits'>,
+  svc: FiberDocument['svc'],
+): string | null {
+  const own = agentNamed(world, svc?.agent ?? null)?.id;
+  const takesOver = (name: string) => {
+    const agent = agentNamed(world, name);
+    return agent !== null && agent.id !== own && limitOf(world, memory, name) === null;
+  };
+  return svc?.on_limit?.find(takesOver) ?? null;
 }
 
 /** One sentence on a limit that is in force. */
@@ -131,4 +144,14 @@ function laterOf(transcript: UsageSign, hooks: UsageSign): UsageSign {
 
 function payerOf(world: Pick<World, 'harness'>, agent: Agent): Payer {
   return { account: world.harness.account(agent), model: agent.model };
+}
+
+/** The agent of a name, or the default one for null; null where this host does not know it. */
+function agentNamed(world: Pick<World, 'harness'>, name: string | null): Agent | null {
+  try {
+    return world.harness.agent(name);
+  } catch (error) {
+    if (isCoded(error, 'agent_unknown')) return null;
+    throw error;
+  }
 }

@@ -6,7 +6,7 @@ import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import type { Refusal } from '../holds/refusals.ts';
-import { describeLimit, limitOf } from '../holds/usage-limits.ts';
+import { describeLimit, limitOf, successorOf } from '../holds/usage-limits.ts';
 import type { StartResult } from '../plan/planned-run.ts';
 import { requestedDirectory } from '../plan/preflight.ts';
 import { isReserved } from '../run/app-run.ts';
@@ -58,15 +58,19 @@ export class Dispatches
 
   async plan(request: DispatchRequest): Promise<AskedStart> {
     await this.#ports.adopted();
-    const { directory, refusal } = await this.#resolve(request.project_dir);
+    const resolved = await this.#resolve(request.project_dir);
     const document = this.#ports.fresh(request.fiber_id);
+    const { directory } = resolved;
+    const taken = this.#takeover(request, document);
+    const refusal = resolved.refusal ?? taken.refusal;
     const said = request.user_message?.trim() ? request.user_message : null;
     const authority = {
       kind: 'request' as const,
-      force: request.force === true,
+      force: request.force === true || request.because_limit === true,
       user_message: said ?? owedStart(this.#memory, document)?.user_message ?? null,
       resume_mode: request.resume_mode ?? null,
       despite_brake: request.despite_brake === true,
+      agent: taken.agent,
     };
     return { request, document, directory, refusal, authority };
   }
@@ -88,7 +92,13 @@ export class Dispatches
     const { request, document, authority, directory, refusal } = asked;
     if (refusal !== null) return refusedReply(this.#world.host, document, refusal);
     const { underWay, running } = this.#present(asked);
-    if (underWay !== undefined) return withUntold(this.#reply(document, await underWay, true), request);
+    if (underWay !== undefined) {
+      const result = await underWay;
+      // A start by the poller came to nothing, or waits for a git worktree: this one is asked for all the same.
+      if (result.kind === 'moot')
+        return this.apply({ ...asked, document: this.#ports.fresh(request.fiber_id) });
+      return withUntold(this.#reply(document, result, true), request);
+    }
     if (running !== undefined) return withUntold(dispatchedReply(this.#world.host, running, true), request);
     const result = await this.#ports.starter.start(document, authority, directory);
     if (result.kind !== 'started') return this.#reply(document, result, false);
@@ -96,6 +106,28 @@ export class Dispatches
     const limit = limitOf(this.#world, this.#memory, result.run.agent);
     const reply = dispatchedReply(this.#world.host, result.run, false);
     return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
+  }
+
+  /** The agent that the fiber is given: that of the request, or the next one of its chain where its own is over its limit. */
+  #takeover(
+    { agent: asked, because_limit }: DispatchRequest,
+    { id, svc }: FiberDocument,
+  ): { agent: string | null; refusal: Refusal | null } {
+    if (because_limit !== true) return { agent: asked ?? null, refusal: null };
+    const limitOfAgent = (name: string | null) => limitOf(this.#world, this.#memory, name);
+    const limit = limitOfAgent(svc?.agent ?? null);
+    const refused = (message: string) => ({ agent: null, refusal: { reason: 'arm_refused', message } });
+    if (limit === null)
+      return refused(
+        `the agent of ${id} is over no usage limit; to give it another one all the same, leave --because-limit out`,
+      );
+    const next = asked ?? successorOf(this.#world, this.#memory, svc);
+    if (next === null)
+      return refused(
+        `${describeLimit(limit)}, and no agent of svc.on_limit of ${id} is free; name one with --agent, see: svc agents`,
+      );
+    const over = limitOfAgent(next);
+    return over === null ? { agent: next, refusal: null } : refused(describeLimit(over));
   }
 
   /** The directory that a person confirmed, made absolute by the resolve-dir verb (WPL-1). */
@@ -140,7 +172,12 @@ export class Dispatches
 
 /** A request that starts something although the fiber has a run: to cut it, to finish its start, or to replace what is gone. */
 function needsStart(running: Run, request: DispatchRequest): boolean {
-  return request.force === true || isReserved(running) || running.app?.missing === true;
+  return (
+    request.force === true ||
+    request.because_limit === true ||
+    isReserved(running) ||
+    running.app?.missing === true
+  );
 }
 
 /** What the dispatch API answers for a worker that was started, or runs already. */
@@ -159,6 +196,7 @@ export function withUntold<R extends Dispatched | Refused>(reply: R, request: Di
   const untold = [
     ...(isBlank(request.user_message) ? [] : ['was not told the message']),
     ...(isBlank(request.project_dir) ? [] : ['stays in its folder']),
+    ...(isBlank(request.agent) ? [] : ['keeps its agent']),
   ];
   if (untold.length === 0) return reply;
   const note = `the worker that runs ${untold.join(' and ')}; say it in its terminal, or end it and start a fresh one with force`;

@@ -149,7 +149,7 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
 
   /** Somebody has armed it since it was killed: who asks for that once more does not want it to run either. */
   #isArmedAgain(document: FiberDocument): boolean {
-    if (this.#memory.quarantine.holdOf(keyOf(document)) === 'killed') return false;
+    if (this.#memory.quarantine.namedHoldOf(keyOf(document))?.reason === 'killed') return false;
     const now = this.#present(document);
     return now?.status === 'active' && now.svc?.host === this.#world.host;
   }

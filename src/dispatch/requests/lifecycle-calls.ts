@@ -1,5 +1,6 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
-import { Mutex } from '../../base/mutex.ts';
+import { shellLine } from '../../base/shell-word.ts';
+import { Turns } from '../../base/turns.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type {
   LifecycleAnswer,
@@ -13,7 +14,7 @@ import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { PlannedWrite } from '../../fibers/store.ts';
 import { describeFiber, describeUnchanged, isArming, planAction } from '../../lifecycle/actions.ts';
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
-import type { PlannedEdit } from '../../lifecycle/planned-edit.ts';
+import { type PlannedEdit, worktreeOf } from '../../lifecycle/planned-edit.ts';
 import type { VerbFacts } from '../../lifecycle/rearm.ts';
 import { planTransition, type TransitionPlan } from '../../lifecycle/transition.ts';
 import type { PollRounds } from '../due/poll-rounds.ts';
@@ -22,6 +23,7 @@ import type { Memory } from '../holds/memory.ts';
 import { refuseByDirectory } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
 import { workerName } from '../run/runs.ts';
+import { workTreeOf } from '../run/work-trees.ts';
 import { type DocumentChange, keyOf } from '../world/documents.ts';
 import type { ExternalCli } from '../world/external-cli.ts';
 import type { World } from '../world/world.ts';
@@ -56,7 +58,10 @@ type PlannedVerb = {
   kill: boolean;
   /** Null where another program runs the verb. */
   written: PlannedWrite | null;
+  /** The git worktree that is removed once the document is written. */
+  drops: WorktreeOf | null;
 };
+type WorktreeOf = NonNullable<ReturnType<typeof worktreeOf>>;
 type PlannedMove = {
   request: TransitionRequest;
   document: FiberDocument;
@@ -72,7 +77,7 @@ type PlannedMove = {
  */
 export class LifecycleCalls {
   readonly #ports: LifecyclePorts;
-  readonly #turns = new FiberTurns();
+  readonly #turns = new Turns();
 
   constructor(ports: LifecyclePorts) {
     this.#ports = ports;
@@ -104,14 +109,20 @@ export class LifecycleCalls {
       await this.#requireDirectory(document, request);
       const kill = 'kill' in request && request.kill === true;
       const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
-      if (this.#ports.cli !== null) return { request, document, run, kill, written: null };
+      const drops = await this.#worktreeToDrop(document, request);
+      if (this.#ports.cli !== null) return { request, document, run, kill, written: null, drops };
       const facts = this.#facts(run !== undefined && !kill);
       const written = await this.#planWrite(document, kill ? run : undefined, (current) =>
         this.#planAction(current, request, facts),
       );
-      return { request, document, run, kill, written };
+      return { request, document, run, kill, written, drops };
     },
-    show: ({ run, kill, written }) => showWrite(written, kill ? run : undefined),
+    show: ({ run, kill, written, drops }) => {
+      const shown = showWrite(written, kill ? run : undefined);
+      return drops === null
+        ? shown
+        : { ...shown, would: `${shown.would}, then remove the git worktree ${drops.path}` };
+    },
     apply: (planned) => this.#applyVerb(planned),
   };
 
@@ -192,7 +203,7 @@ export class LifecycleCalls {
     });
   }
 
-  async #applyVerb({ request, document: known, run, kill }: PlannedVerb): Promise<LifecycleAnswer> {
+  async #applyVerb({ request, document: known, run, kill, drops }: PlannedVerb): Promise<LifecycleAnswer> {
     const { world, cli } = this.#ports;
     const key = keyOf(known);
     if (kill) await this.#end(known);
@@ -209,6 +220,8 @@ export class LifecycleCalls {
       if (answer.status !== 0) return answer;
       text = answer.text;
     }
+    // What it was refused for is what a person has just changed.
+    if (request.action === 'reshape') this.#ports.memory.refusals.clear(key, 'worktree_unavailable');
     this.#settle(document, key, {
       asks: isArming(request.action, document.digest !== before.digest),
       unholds: request.action === 'resume',
@@ -218,7 +231,8 @@ export class LifecycleCalls {
       status: 0,
       text:
         (text ?? describeFiber(document) + describeUnchanged(request.action, document)) +
-        noteOf(document, request, running),
+        noteOf(document, request, running) +
+        (await this.#dropped(before, request, drops)),
       error: null,
     };
   }
@@ -288,6 +302,51 @@ export class LifecycleCalls {
     throw new CodedError(code, refused.message);
   }
 
+  /** The git worktree that a verb gives up: without a worker in it, and without anything that its removal would lose. */
+  async #worktreeToDrop(document: FiberDocument, request: LifecycleRequest): Promise<WorktreeOf | null> {
+    const { world, memory } = this.#ports;
+    const made = worktreeOf(document);
+    if (request.action !== 'reshape' || request.worktree !== false || made === null) return null;
+    const look = await world.lookAtDirectory(made.folder);
+    const unread = look.kind === 'missing' ? null : refuseByDirectory(made.folder, look);
+    if (unread !== null) throw new CodedError(unread.reason, unread.message);
+    const tree = workTreeOf(look);
+    const worker = memory.runs.all().find((run) => tree !== null && run.work_tree === tree);
+    if (worker !== undefined)
+      throw new CodedError(
+        'worktree_in_use',
+        `a worker of ${worker.fiber_id} is in ${made.folder}; stop it first with: svc kill ${worker.fiber_id}`,
+      );
+    await world.worktrees.requireClean(made);
+    return made;
+  }
+
+  /**
+   * Removes what the document has given up. It is written first: a daemon that is killed in between leaves a folder behind,
+   * not a fiber without one.
+   */
+  async #dropped(
+    before: FiberDocument,
+    request: LifecycleRequest,
+    drops: WorktreeOf | null,
+  ): Promise<string> {
+    const made = worktreeOf(before);
+    if (request.action === 'uninstall' && made !== null)
+      return `Its git worktree stays; remove it with: ${shellLine(['git', '-C', made.of, 'worktree', 'remove', made.path])}\n`;
+    if (drops === null) return '';
+    try {
+      const { branch_kept } = await this.#ports.world.worktrees.remove(drops);
+      const branch =
+        branch_kept === null
+          ? ''
+          : ` Its branch has commits of its own and stays; delete it with: ${branch_kept}`;
+      return `Its git worktree ${drops.path} is removed.${branch}\n`;
+    } catch (error) {
+      if (!isCoded(error, 'worktree_in_use')) throw error;
+      return `It works in ${drops.of} again, and its git worktree stays: ${error.message}\n`;
+    }
+  }
+
   #reread(known: FiberDocument): FiberDocument {
     const document = this.#ports.world.documents.reread(known);
     if (document !== undefined) return document;
@@ -351,22 +410,5 @@ function noteOf(document: FiberDocument, request: LifecycleRequest, running: boo
       return 'The worker that runs keeps what it was started with.\n';
     default:
       return '';
-  }
-}
-
-/** One step after another for each fiber: what a person orders for it is done in the order it came. */
-export class FiberTurns {
-  readonly #turns = new Map<string, { mutex: Mutex; waiting: number }>();
-
-  async run<T>(key: string, step: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.get(key) ?? { mutex: new Mutex(), waiting: 0 };
-    this.#turns.set(key, turn);
-    turn.waiting += 1;
-    try {
-      return await turn.mutex.run(step);
-    } finally {
-      turn.waiting -= 1;
-      if (turn.waiting === 0) this.#turns.delete(key);
-    }
   }
 }

@@ -316,6 +316,7 @@ export class OperatorCalls {
       id === settings.host_id &&
       hostClass(next) === settings.host_class &&
       (next.max_concurrent ?? null) === settings.max_concurrent &&
+      (next.count_resting ?? false) === settings.count_resting &&
       roleStoreOf(next) === settings.role_store &&
       isDeepStrictEqual(hostMemory(next), settings.host_memory);
     if (same) return { in_force: true, note: null, restart_required: false };

@@ -121,6 +121,8 @@ export function updateRun(
       | 'death'
       | 'undo'
       | 'left_sessions'
+      | 'work_tree'
+      | 'nudged_at'
       | 'owes_fresh_start'
       | 'end_reason'
       | 'fiber_closed'

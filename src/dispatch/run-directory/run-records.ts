@@ -45,6 +45,8 @@ export const runManifestSchema = z.object({
   session_uuid: z.string().nullable(),
   surface: surfaceSchema,
   project_dir: z.string().min(1),
+  /** Where its changes go together with those of others; absent where that was not looked at. */
+  work_tree: z.string().min(1).optional(),
   dispatched_at: z.number(),
   /** `claimed`: written before anything was started; `started`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
@@ -69,6 +71,8 @@ export const runManifestSchema = z.object({
   app: appRecordSchema.optional(),
   /** How it became the fiber's worker when that was not a dispatch: by a capture of ours, or a person's session. */
   claim: z.enum(['capture', 'person']).optional(),
+  /** When it was told, once, that its fiber was not closed. */
+  nudged_at: z.number().optional(),
   /** Launch id of the recording that its claim carried (FIB-11). */
   meeting: z.string().optional(),
   /** The multiplexer server that listed its session; absent until one did. `started_at` in whole seconds, as milliseconds. */

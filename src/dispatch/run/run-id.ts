@@ -4,13 +4,21 @@ export type ResumeMode = 'previous' | 'fresh' | 'continue';
 /** Why a start happens: the poller saw it due, or a person or program asked. */
 export type Authority =
   /** `user_message`: what a start that resumed in vain was to say (P7). */
-  | { kind: 'poll'; occurrence: number | null; user_message?: string | null }
+  | {
+      kind: 'poll';
+      occurrence: number | null;
+      user_message?: string | null;
+      agent?: string | null;
+      resume_mode?: ResumeMode;
+    }
   | {
       kind: 'request';
       force: boolean;
       user_message: string | null;
       resume_mode?: ResumeMode | null;
       despite_brake?: boolean;
+      /** The agent that the fiber is given with the start; null for the one that it has. */
+      agent?: string | null;
     };
 
 /**

@@ -1,4 +1,4 @@
-import type { Death, Surface } from '../../contract/fiber.ts';
+import type { ContextUse, Death, Surface } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { AppPhase } from '../../harness/app-server/conversation.ts';
 import type { AppTurn } from '../../harness/app-server/turn.ts';
@@ -23,6 +23,8 @@ export type Run = {
   session_uuid: string | null;
   surface: Surface;
   project_dir: string;
+  /** The folder that its changes go to together with those of others; absent until it was looked at. */
+  work_tree?: string;
   started_at: number;
   /** Boot of the machine it belongs to; null where the OS does not tell. */
   boot_id: string | null;
@@ -30,6 +32,8 @@ export type Run = {
   state: RunState;
   transcript_path: string | null;
   last_activity_at: number | null;
+  /** How full its context was when its transcript was last read for that; absent until then. */
+  context?: ContextUse | null;
   /** What its hooks told last; absent until they told something. */
   sign?: PhaseSign;
   /** A session with a worker's name that no run directory tells of. */
@@ -42,6 +46,8 @@ export type Run = {
   resume?: ResumeRecord;
   /** Sessions that it was in before `session_uuid`. */
   left_sessions?: string[];
+  /** When it was told, once, that its fiber was not closed. */
+  nudged_at?: number;
   /** How it died, or null for another end; absent until its end is settled. */
   death?: Death | null;
   /** The multiplexer server that listed its session; absent until one did. */

@@ -28,6 +28,7 @@ export function viewRun(run: Run, now: number): RunView {
     run_id: run.run_id,
     started_at: run.started_at,
     last_activity_at: run.last_activity_at,
+    context: run.context ?? null,
     ...appIdentity(run),
   };
 }
@@ -62,6 +63,7 @@ export function runOfManifest(manifest: RunManifest): Run {
     session_uuid: manifest.session_uuid,
     surface: manifest.surface,
     project_dir: manifest.project_dir,
+    ...(manifest.work_tree === undefined ? {} : { work_tree: manifest.work_tree }),
     started_at: manifest.dispatched_at,
     boot_id: manifest.boot_id,
     state: { kind: 'claimed', answers: false },
@@ -69,6 +71,7 @@ export function runOfManifest(manifest: RunManifest): Run {
     last_activity_at: null,
     stray: false,
     ...(manifest.claim === undefined ? {} : { claim: manifest.claim }),
+    ...(manifest.nudged_at === undefined ? {} : { nudged_at: manifest.nudged_at }),
     ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
     ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
@@ -96,6 +99,7 @@ export function manifestOfRun(run: Run, leaf: string): RunManifest {
     session_uuid: run.session_uuid,
     surface: run.surface,
     project_dir: run.project_dir,
+    ...(run.work_tree === undefined ? {} : { work_tree: run.work_tree }),
     dispatched_at: run.started_at,
     state: 'claimed',
     ended_at: null,

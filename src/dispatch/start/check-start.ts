@@ -14,6 +14,7 @@ import { refuseByDirectory, refuseByDocument } from '../plan/preflight.ts';
 import { findRoleStore } from '../plan/role-store.ts';
 import type { Run } from '../run/run.ts';
 import { type Authority, type ResumeMode, runIdFor } from '../run/run-id.ts';
+import { workTreeOf } from '../run/work-trees.ts';
 import { SURFACES } from '../surfaces/surfaces.ts';
 import type { World } from '../world/world.ts';
 
@@ -30,6 +31,8 @@ export type Checked =
       project_dir: string;
       conversation: Conversation;
       role_store: string | null;
+      /** Where its changes go together with those of others; null where the look did not tell. */
+      work_tree: string | null;
     }
   | { kind: 'refused'; refusal: Refusal };
 
@@ -53,7 +56,8 @@ export async function checkStart(
   const effort = resolveEffort(agent, document.svc?.effort ?? null);
   const directory = project_dir ?? '';
   asking('project_dir');
-  const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
+  const look = await world.lookAtDirectory(directory);
+  const refused = refuseByDirectory(directory, look);
   if (refused !== null) return { kind: 'refused', refusal: refused };
   asking('agent_program');
   const unserved = await SURFACES[name].refuse(world, document, agent);
@@ -63,7 +67,8 @@ export async function checkStart(
   const conversation = onSurface(document, await decideConversation(world, document, request));
   if (conversation.kind === 'refused') return conversation;
   const role_store = await findRoleStore(world, document);
-  return { kind: 'ready', agent, effort, project_dir: directory, conversation, role_store };
+  const work_tree = workTreeOf(look);
+  return { kind: 'ready', agent, effort, project_dir: directory, conversation, role_store, work_tree };
 }
 
 /** The run of a start that passed its checks; nothing is written yet. */
@@ -104,6 +109,7 @@ export function planRun(
     session_uuid: plan.session_uuid,
     surface,
     project_dir: checked.project_dir,
+    ...(checked.work_tree === null ? {} : { work_tree: checked.work_tree }),
     started_at: now,
     boot_id: world.bootId,
     state: { kind: 'starting' },

@@ -1,6 +1,7 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedDocuments } from '../../fibers/rehearsed-write.ts';
+import type { WorktreePlace } from '../../platform/git-worktrees.ts';
 import { markersOf } from '../edits/start-markers.ts';
 import type { PlannedRun } from '../plan/planned-run.ts';
 import type { Run } from '../run/run.ts';
@@ -8,15 +9,19 @@ import type { Authority } from '../run/run-id.ts';
 import { workerName } from '../run/runs.ts';
 import { SURFACES } from '../surfaces/surfaces.ts';
 import type { World } from '../world/world.ts';
+import { changeInto } from './own-worktree.ts';
 
 /** What the start of a planned run writes and runs; writes nothing. */
 export async function showStart(
   world: World,
   document: FiberDocument,
-  planned: PlannedRun,
+  {
+    planned,
+    earlier,
+    worktree,
+  }: { planned: PlannedRun; earlier: Run | undefined; worktree: WorktreePlace | null },
   authority: Authority,
   confirmed_dir: string | undefined,
-  earlier: Run | undefined,
 ): Promise<Rehearsal> {
   const { run, prompt } = planned;
   const { what, command, names, minted } = SURFACES[run.surface].show(world, document, planned);
@@ -25,10 +30,16 @@ export async function showStart(
       daemon: world.daemonId,
       confirmed_dir,
     });
-    return { ...markers, set: { ...markers.set, ...names } };
+    const moved = worktree === null ? {} : changeInto(worktree).set;
+    return { ...markers, set: { ...markers.set, ...moved, ...names } };
   });
-  const first = earlier === undefined ? '' : `end the worker ${workerName(earlier)}, then `;
-  return rehearsal(`${first}start ${what}${run.agent} for ${run.fiber_id} in ${run.project_dir}`, {
+  const steps = [
+    ...(worktree === null
+      ? []
+      : [`make the git worktree ${worktree.path} on branch ${worktree.branch}, then `]),
+    ...(earlier === undefined ? [] : [`end the worker ${workerName(earlier)}, then `]),
+  ].join('');
+  return rehearsal(`${steps}start ${what}${run.agent} for ${run.fiber_id} in ${run.project_dir}`, {
     documents: rehearsedDocuments(marked),
     prompt,
     command,

@@ -1,6 +1,10 @@
+import { dirname } from 'node:path';
 import { isCoded } from '../../base/errors.ts';
+import { Turns } from '../../base/turns.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import type { WorktreePlace } from '../../platform/git-worktrees.ts';
+import { givenAgent } from '../edits/start-markers.ts';
 import type { Memory } from '../holds/memory.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { refuseStart } from '../holds/start-refusal.ts';
@@ -13,6 +17,7 @@ import { SURFACES } from '../surfaces/surfaces.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { checkStart, planRun, refusalOf, type Wish } from './check-start.ts';
+import { moveIntoWorktree, planWorktree } from './own-worktree.ts';
 import { showStart } from './show-start.ts';
 
 /** What the starter needs of the dispatcher. */
@@ -20,6 +25,8 @@ export type StarterPorts = {
   /** Ends a running worker for a fresh start; false when it could not be seen to end. */
   cut(run: Run): Promise<boolean>;
   onMoved(keys: Iterable<string>): void;
+  /** The document at this path has a folder of its own by now, and may be due. */
+  onFolderMade(path: string): void;
 };
 
 type Reserved = NonNullable<SurfaceStarts['reserved']>;
@@ -28,13 +35,16 @@ type Reserved = NonNullable<SurfaceStarts['reserved']>;
 type PlannedStart =
   | { kind: 'refused'; refusal: Refusal; noted: boolean }
   | { kind: 'continue'; run: Run; reserved: Reserved }
-  | { kind: 'start'; planned: PlannedRun; earlier: Run | undefined };
+  | { kind: 'start'; planned: PlannedRun; earlier: Run | undefined; worktree: WorktreePlace | null };
 
 /** The one way to a worker: claimed synchronously, so that two callers can never both start one (P13). */
 export class Starter {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #ports: StarterPorts;
+  /** Git worktrees that are being made, by the key of their fiber. */
+  readonly #ownFolders = new Map<string, Promise<FiberDocument>>();
+  readonly #repositories = new Turns();
   #underWay = new Map<string, Promise<StartResult>>();
 
   constructor(world: World, memory: Memory, ports: StarterPorts) {
@@ -85,7 +95,7 @@ export class Starter {
       if (plan.kind === 'refused') return plan;
       if (plan.kind === 'continue')
         return await plan.reserved.show(world, document, plan.run, authority.user_message);
-      return await showStart(world, document, plan.planned, authority, directory, plan.earlier);
+      return await showStart(world, document, plan, authority, directory);
     } catch (error) {
       return { kind: 'refused', refusal: refusalOf(world, document, error) };
     }
@@ -106,12 +116,15 @@ export class Starter {
     if (earlier !== undefined && reserved !== null && isReserved(earlier) && !asksFresh(authority))
       return { kind: 'continue', run: earlier, reserved };
     const wish = wishOf(authority, earlier);
-    const checked = await checkStart(this.#world, document, directory, { wish });
+    const ordered = givenAgent(document, authority.agent ?? null);
+    const checked = await checkStart(this.#world, ordered, directory, { wish });
     if (checked.kind === 'refused') return { ...checked, noted: true };
     // The brake may have been pulled, or the lease lost, while the checks were asked.
     const since = stopped();
     if (since !== null) return { kind: 'refused', refusal: since, noted: false };
-    return { kind: 'start', planned: planRun(this.#world, document, checked, authority), earlier };
+    const worktree = await planWorktree(this.#world, ordered, checked.project_dir);
+    const within = worktree === null ? checked : { ...checked, project_dir: worktree.folder };
+    return { kind: 'start', planned: planRun(this.#world, ordered, within, authority), earlier, worktree };
   }
 
   async #start(
@@ -119,11 +132,19 @@ export class Starter {
     authority: Authority,
     directory: string | undefined,
   ): Promise<StartResult> {
+    if (authority.kind === 'poll' && this.#ownFolders.has(keyOf(document))) return { kind: 'moot' };
     const plan = await this.#plan(document, authority, directory, { look: true });
     if (plan.kind === 'refused')
       return plan.noted ? this.#refuse(document, plan.refusal) : { kind: 'refused', refusal: plan.refusal };
     if (plan.kind === 'continue') return this.#continue(document, plan, authority);
-    const { planned, earlier } = plan;
+    const { planned, earlier, worktree } = plan;
+    // Judged once more from its beginning: making the worktree took time, and its folder is another one.
+    if (worktree !== null) {
+      if (authority.kind === 'request')
+        return this.#start(await this.#ownFolder(document, worktree), authority, undefined);
+      this.#followOwnFolder(document, worktree);
+      return { kind: 'moot' };
+    }
     if (earlier !== undefined && !(await this.#ports.cut(earlier)))
       return this.#refuse(document, cannotEnd(earlier));
     if (!this.#memory.runs.claim(planned.run)) return this.#refuse(document, cannotEnd(planned.run));
@@ -132,6 +153,33 @@ export class Starter {
     } finally {
       moveRun(planned.run, { kind: 'start_over' });
     }
+  }
+
+  /** One at a time for each repository, whose files Git locks. */
+  #ownFolder(document: FiberDocument, place: WorktreePlace): Promise<FiberDocument> {
+    const key = keyOf(document);
+    const known = this.#ownFolders.get(key);
+    if (known !== undefined) return known;
+    const made = this.#repositories
+      .run(dirname(place.path), () => moveIntoWorktree(this.#world, document, place))
+      .finally(() => this.#ownFolders.delete(key));
+    this.#ownFolders.set(key, made);
+    return made;
+  }
+
+  /** Has the fiber started once it has its worktree: a checkout may take minutes, and other fibers are due meanwhile. */
+  #followOwnFolder(document: FiberDocument, place: WorktreePlace): void {
+    this.#ownFolder(document, place)
+      .then(
+        ({ path }) => this.#ports.onFolderMade(path),
+        (error) => {
+          if (!isCoded(error, 'conflict')) this.#refuse(document, refusalOf(this.#world, document, error));
+          this.#ports.onMoved([keyOf(document)]);
+        },
+      )
+      .catch((err) =>
+        this.#world.logger.error({ err, fiber: document.id }, 'a start did not follow its git worktree'),
+      );
   }
 
   /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */
@@ -204,8 +252,7 @@ export class Starter {
 }
 
 function wishOf(authority: Authority, earlier: Run | undefined): Wish {
-  const mode = authority.kind === 'request' ? (authority.resume_mode ?? null) : null;
-  return { mode, cuts: earlier !== undefined };
+  return { mode: authority.resume_mode ?? null, cuts: earlier !== undefined };
 }
 
 /** Fibers that are not this daemon's to start: no state of theirs, so their rows stay as they are. */

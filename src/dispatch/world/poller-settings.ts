@@ -24,6 +24,8 @@ export type PollerSettings = Settings & {
   host_class: HostClass;
   /** Most workers that the poller lets run at the same time; null for no bound. */
   max_concurrent: number | null;
+  /** A worker that rests keeps its place among these. */
+  count_resting: boolean;
   /** Folder with the descriptions of roles, by `host.json`; null where each store has its own (PRM-6). */
   role_store: string | null;
   /** What `host.json` says of the memory of workers. */

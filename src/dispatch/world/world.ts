@@ -3,8 +3,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Agent } from '../../contract/agent.ts';
+import type { ContextUse } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
+import type { DueMessage } from '../../contract/threads/poller.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import type { HarnessAdapter } from '../../harness/adapter.ts';
 import type { AppServer } from '../../harness/app-server/app-server.ts';
@@ -14,6 +16,7 @@ import type { TurnEnd } from '../../harness/transcripts/turn-end.ts';
 import type { UsageSign } from '../../harness/transcripts/usage-limit.ts';
 import type { Mux } from '../../mux/mux.ts';
 import type { Disks, PathCheck } from '../../platform/disks.ts';
+import type { GitWorktrees } from '../../platform/git-worktrees.ts';
 import type { ProcessCommand } from '../../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../../platform/process-facts.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../platform/terminal-kitty.ts';
@@ -58,6 +61,8 @@ export type World = {
     usage(name: HarnessName, transcript: string): Promise<UsageSign>;
     /** Whether the turn at the end of a transcript is over, where no hook tells. */
     turnEnd(name: HarnessName, transcript: string): Promise<TurnEnd | null>;
+    /** How full the context is, by the end of its transcript; null if that does not tell. */
+    contextUse(name: HarnessName, transcript: string): Promise<ContextUse | null>;
     /** What the agent said last, by the end of its transcript. */
     lastSaid(name: HarnessName, transcript: string): Promise<string | null>;
   };
@@ -72,10 +77,14 @@ export type World = {
   };
   /** Looks whether a `project_dir` is a directory (DSP-4); the one way of the dispatcher to touch one. */
   lookAtDirectory(path: string): Promise<DirectoryLook>;
+  /** Git worktrees for single fibers; asked only of folders whose disk has just answered. */
+  worktrees: GitWorktrees;
   /** Which disks may be touched; see `platform/disks.ts`. */
   disks: Pick<Disks, 'prove' | 'isSilent' | 'reportsChanges' | 'onAnswer'>;
   /** Starts a program in the user's terminal emulator. */
   openTerminal(launch: TerminalLaunch): Promise<TerminalLaunched>;
+  /** Has a message sent to a session, once for each id; nobody waits for it, and what comes of it is logged. */
+  sendMessage(message: DueMessage): void;
   /** Appends to the sessions ledger; a failure is logged, never fatal to a start. */
   recordSession(line: SessionLine): void;
   /** Environment that every worker gets on top of its own. */
@@ -92,9 +101,12 @@ export type World = {
   newUlid(): string;
 };
 
-/** What the disk says of a directory; `real` is its path with links resolved. */
+/**
+ * What the disk says of a directory; `real` is its path with links resolved, `tree` the nearest folder at or above it with a
+ * `.git`, absent where there is none.
+ */
 export type DirectoryLook =
-  | { kind: 'directory'; real: string }
+  | { kind: 'directory'; real: string; tree?: string }
   /** It is the folder of the documents of a store, or lies in it. */
   | { kind: 'in_store' }
   | { kind: 'not_directory' }
@@ -109,9 +121,10 @@ export type DirectoryLook =
 export function directoryLook(look: PathCheck, documents: readonly string[]): DirectoryLook {
   if (look.kind === 'file' || look.kind === 'other') return { kind: 'not_directory' };
   if (!('real' in look)) return look;
-  const { real } = look;
+  const { real, tree } = look;
   const inStore =
     real.split(sep).includes(FIBERS_FOLDER) ||
     documents.some((folder) => real === folder || real.startsWith(`${folder}${sep}`));
-  return inStore ? { kind: 'in_store' } : { kind: 'directory', real };
+  if (inStore) return { kind: 'in_store' };
+  return { kind: 'directory', real, ...(tree === undefined ? {} : { tree }) };
 }

@@ -1,4 +1,5 @@
 import { CodedError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-words.ts';
 import { parseOperatorText, readOperatorText } from '../../config/operator-text.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -91,7 +92,9 @@ export function resolveAgent(registry: AgentRegistry, id: string | null): Agent 
     registry.problem === null
       ? `use one of ${known}, or add it to ${registry.file}`
       : `its agents file is not used: ${registry.problem.message}`;
-  throw new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mend}`, {
+  const question = didYouMean(name, Object.keys(registry.names));
+  const end = question === '' ? '' : `.${question}`;
+  throw new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mend}${end}`, {
     details: { agent: name },
   });
 }

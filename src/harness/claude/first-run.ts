@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HarnessFinding } from '../adapter.ts';
 import type { AgentEnvironment, HarnessEnvironment } from '../agent-environment.ts';
-import { checkExecutable, withParents } from '../first-run.ts';
+import { checkExecutable, gitRoot, withParents } from '../first-run.ts';
 import type { FirstRunQuery, ProcessFacts } from '../harness.ts';
 import { optionValue } from '../option-value.ts';
 import { readJsonConfig } from '../own-config.ts';
@@ -73,7 +73,12 @@ async function checkTrust(
 ): Promise<HarnessFinding[]> {
   if (environment.get('CLAUDE_CODE_SANDBOXED') === '1') return [];
   const projects = asTable(state.projects);
-  const folders = (await spellingsOf(project_dir)).flatMap(withParents);
+  const folders: string[] = [];
+  for (const folder of await spellingsOf(project_dir)) {
+    // A linked work tree is trusted with its repository.
+    const root = await gitRoot(folder);
+    folders.push(...withParents(folder), ...(root === null ? [] : [root]));
+  }
   if (folders.some((folder) => asTable(projects[folder]).hasTrustDialogAccepted === true)) return [];
   return [
     {

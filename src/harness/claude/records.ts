@@ -1,5 +1,6 @@
+import type { Tokens } from '../../contract/http/spend.ts';
 import type { TranscriptRecords } from '../harness.ts';
-import { asTable } from '../table.ts';
+import { asTable, type Table } from '../table.ts';
 import {
   agent,
   answer,
@@ -10,7 +11,7 @@ import {
   textOf,
   timestampOf,
 } from '../transcripts/said.ts';
-import { addModel, count } from '../transcripts/token-usage.ts';
+import { addModel, count, totalOf } from '../transcripts/token-usage.ts';
 import { endAt } from '../transcripts/turn-end.ts';
 import { NO_SIGN, readUsageNotice } from '../transcripts/usage-limit.ts';
 
@@ -63,26 +64,41 @@ export const records: TranscriptRecords = {
     return NO_SIGN;
   },
 
+  /** No record tells the size of its window. */
+  contextUse(newest) {
+    for (const record of newest) {
+      if (record.isSidechain === true) continue;
+      if (record.subtype === 'compact_boundary') return null;
+      const { model, usage } = asTable(record.message);
+      if (record.type !== 'assistant' || model === '<synthetic>') continue;
+      const tokens = tokensIn(asTable(usage));
+      if (tokens !== null) return { tokens: totalOf(tokens), most: null };
+    }
+    return null;
+  },
+
   /** An answer is written as several records with the same id; the last one has the final count. */
   addUsage({ answers, models }, record) {
     const message = asTable(record.message);
     const { id, model } = message;
     if (record.type !== 'assistant' || typeof id !== 'string' || model === '<synthetic>') return;
-    const told = asTable(message.usage);
-    if (typeof told.input_tokens !== 'number' && typeof told.output_tokens !== 'number') return;
-    answers.set(id, {
-      origin: answers.get(id)?.origin ?? String(record.uuid),
-      tokens: {
-        input: count(told.input_tokens),
-        cache_read: count(told.cache_read_input_tokens),
-        cache_write: count(told.cache_creation_input_tokens),
-        output: count(told.output_tokens),
-      },
-    });
+    const tokens = tokensIn(asTable(message.usage));
+    if (tokens === null) return;
+    answers.set(id, { origin: answers.get(id)?.origin ?? String(record.uuid), tokens });
     addModel(models, model);
   },
   usage_marks: ['"usage"'],
 };
+
+function tokensIn(told: Table): Tokens | null {
+  if (typeof told.input_tokens !== 'number' && typeof told.output_tokens !== 'number') return null;
+  return {
+    input: count(told.input_tokens),
+    cache_read: count(told.cache_read_input_tokens),
+    cache_write: count(told.cache_creation_input_tokens),
+    output: count(told.output_tokens),
+  };
+}
 
 function firstText(record: JsonRecord): string {
   const { text } = parts(asTable(record.message).content).find(({ type }) => type === 'text') ?? {};

@@ -1,11 +1,8 @@
-import { access } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
-import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { readRegularText } from '../../platform/regular-file.ts';
 import type { HarnessFinding } from '../adapter.ts';
 import type { HarnessEnvironment } from '../agent-environment.ts';
-import { checkExecutable, withParents } from '../first-run.ts';
+import { checkExecutable, gitRoot } from '../first-run.ts';
 import type { FirstRunQuery } from '../harness.ts';
 import { optionValue } from '../option-value.ts';
 import { readJsonConfig, readTomlConfig } from '../own-config.ts';
@@ -104,18 +101,6 @@ async function checkTrust(config: Table, project_dir: string): Promise<HarnessFi
   ];
 }
 
-/** The root of the repository that contains a folder; for a linked work tree, the root of the main one. */
-async function gitRoot(folder: string): Promise<string | null> {
-  for (const candidate of withParents(folder)) {
-    const git = join(candidate, '.git');
-    if (!(await exists(git))) continue;
-    const pointer = await readRegularText(git, READ_LIMITS.short_file).catch(() => '');
-    const linked = /^gitdir:\s*(.+?)\/\.git\/worktrees\/[^/\n]+\s*$/m.exec(pointer);
-    return linked?.[1] ?? dirname(git);
-  }
-  return null;
-}
-
 async function checkHooks(
   { agent }: FirstRunQuery,
   config: Table,
@@ -150,11 +135,4 @@ function checkApprovals({ agent }: FirstRunQuery, config: Table): HarnessFinding
       mend: `add "-a", "never" to "args" of ${agent.id} in agents.json`,
     },
   ];
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -3,7 +3,7 @@ import type { TranscriptRecords } from '../harness.ts';
 import { asTable, type Table } from '../table.ts';
 import { parseResetTime } from '../transcripts/reset-time.ts';
 import { agent, answer, call, person, textOf, timestampOf } from '../transcripts/said.ts';
-import { addModel, count, NO_TOKENS, negative, sum } from '../transcripts/token-usage.ts';
+import { addModel, count, NO_TOKENS, negative, sum, totalOf } from '../transcripts/token-usage.ts';
 import { endAt } from '../transcripts/turn-end.ts';
 import { limited, NO_SIGN } from '../transcripts/usage-limit.ts';
 
@@ -62,6 +62,23 @@ export const records: TranscriptRecords = {
     if (found === null) return NO_SIGN;
     const resets_at = endOfWindows(windows, found.at) ?? parseResetTime(found.notice, found.at, zone);
     return limited({ ...found, resets_at });
+  },
+
+  /** The size of the window is in another record than the count, or in the same. */
+  contextUse(newest) {
+    let tokens: number | null = null;
+    let most: number | null = null;
+    for (const record of newest) {
+      const payload = asTable(record.payload);
+      if (record.type === 'compacted' && tokens === null) return null;
+      const info = asTable(payload.info);
+      const used =
+        record.type === 'token_usage_record' ? tokensOf(payload.usage) : tokensOf(info.last_token_usage);
+      if (used !== null) tokens ??= totalOf(used);
+      most ??= count(info.model_context_window ?? payload.model_context_window) || null;
+      if (tokens !== null && most !== null) break;
+    }
+    return tokens === null ? null : { tokens, most };
   },
 
   /**

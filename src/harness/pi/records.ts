@@ -1,8 +1,9 @@
+import type { Tokens } from '../../contract/http/spend.ts';
 import type { TranscriptRecords } from '../harness.ts';
-import { asTable } from '../table.ts';
+import { asTable, type Table } from '../table.ts';
 import { parseResetTime } from '../transcripts/reset-time.ts';
 import { agent, answer, call, parts, person, textOf, timestampOf } from '../transcripts/said.ts';
-import { addModel, count } from '../transcripts/token-usage.ts';
+import { addModel, count, totalOf } from '../transcripts/token-usage.ts';
 import { isLimit, limited, NO_SIGN } from '../transcripts/usage-limit.ts';
 
 /** How to read the records of Pi. */
@@ -41,23 +42,39 @@ export const records: TranscriptRecords = {
     return NO_SIGN;
   },
 
+  /** No record tells the size of its window. */
+  contextUse(newest) {
+    for (const record of newest) {
+      if (record.type === 'compaction') return null;
+      const message = asTable(record.message);
+      if (record.type !== 'message' || message.role !== 'assistant') continue;
+      // An answer that was aborted or failed counts nothing.
+      if (message.stopReason === 'aborted' || message.stopReason === 'error') continue;
+      const tokens = tokensIn(asTable(message.usage));
+      if (tokens !== null) return { tokens: totalOf(tokens), most: null };
+    }
+    return null;
+  },
+
   addUsage({ answers, models }, record) {
     const message = asTable(record.message);
     if (record.type !== 'message' || message.role !== 'assistant') return;
-    const told = asTable(message.usage);
-    if (typeof told.input !== 'number' && typeof told.output !== 'number') return;
+    const tokens = tokensIn(asTable(message.usage));
+    if (tokens === null) return;
     // Its ids are short; only an id with its time identifies a record.
     const origin = `${String(record.id)} ${String(record.timestamp)}`;
-    answers.set(origin, {
-      origin,
-      tokens: {
-        input: count(told.input),
-        cache_read: count(told.cacheRead),
-        cache_write: count(told.cacheWrite),
-        output: count(told.output),
-      },
-    });
+    answers.set(origin, { origin, tokens });
     addModel(models, message.model);
   },
   usage_marks: ['"usage"'],
 };
+
+function tokensIn(told: Table): Tokens | null {
+  if (typeof told.input !== 'number' && typeof told.output !== 'number') return null;
+  return {
+    input: count(told.input),
+    cache_read: count(told.cacheRead),
+    cache_write: count(told.cacheWrite),
+    output: count(told.output),
+  };
+}

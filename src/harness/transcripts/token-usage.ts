@@ -43,6 +43,10 @@ export function sum(a: Tokens, b: Tokens): Tokens {
   };
 }
 
+export function totalOf({ input, cache_read, cache_write, output }: Tokens): number {
+  return input + cache_read + cache_write + output;
+}
+
 /** Records a model that answered. */
 export function addModel(models: string[], model: unknown): void {
   if (typeof model === 'string' && !models.includes(model)) models.push(model);

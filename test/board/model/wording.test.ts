@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayIn, dayOf, daysBetween } from '../../../board/src/model/days.ts';
-import { comingMoment, lasting, moment, shortDay, timeOfDay } from '../../../board/src/model/wording.ts';
+import {
+  comingMoment,
+  contextText,
+  lasting,
+  moment,
+  shortDay,
+  timeOfDay,
+} from '../../../board/src/model/wording.ts';
 
 const TODAY = '2026-11-23';
 const at = (day: string, time = '10:05') => new Date(`${day}T${time}:00`).getTime();
@@ -52,4 +59,11 @@ describe('times as the board words them', () => {
       }),
     );
   });
+});
+
+describe('how full a context is', () => {
+  it.each([
+    [157_000, 258_400, '61 % of 258 k tokens'],
+    [122_000, null, '122 k tokens'],
+  ])('of %d in %s is %s', (tokens, most, words) => expect(contextText({ tokens, most })).toBe(words));
 });

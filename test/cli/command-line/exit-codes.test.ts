@@ -56,6 +56,23 @@ describe('exit codes of the real launcher', () => {
     expect([words.code, json.code]).toEqual([1, 1]);
   });
 
+  it.skipIf(process.platform !== 'linux')(
+    'says that a full disk has not taken the result, and outlives one that takes no error',
+    async () => {
+      const shell = (line: string) =>
+        run('/bin/sh', ['-c', `'${process.execPath}' '${LAUNCHER}' ${line}; echo $?`], { env: machine.env });
+      expect(await shell('host > /dev/full')).toEqual({
+        stdout: '1\n',
+        stderr: expect.stringMatching(/^svc: the output cannot be written: ENOSPC/),
+      });
+      expect(await shell('dispach > /dev/full')).toEqual({
+        stdout: '2\n',
+        stderr: expect.stringContaining('Did you mean dispatch?'),
+      });
+      expect(await shell('dispach 2> /dev/full')).toEqual({ stdout: '2\n', stderr: '' });
+    },
+  );
+
   it('exits with 0 and without colours for a result', async () => {
     const { code, stdout, stderr } = await svc('host', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -81,6 +81,7 @@ describe('the actual output', () => {
     daemon = await serveAnswers({
       'GET /version': { body: versionAnswer() },
       'GET /state': { body: stateAnswer({ running: [runningRow()] }) },
+      'GET /fibers': { body: { fibers: [] } },
       'POST /kill': { body: { killed: true, already_killed: true, fiber_id: 'a', mux_session: 'a-svc' } },
       'POST /capture': { body: rehearsal('start it') },
       'POST /claim': { body: rehearsal('claim it') },

@@ -42,11 +42,37 @@ describe('svc', () => {
     expect((await machine.svc('dispatch', '--help')).out).toContain('--project-dir');
   });
 
-  it('calls an unknown verb a usage error and suggests the nearest', async () => {
-    const { code, out, err } = await machine.svc('dispach');
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain("svc: unknown command 'dispach'");
-    expect(err).toContain('Did you mean dispatch?');
+  it.each([
+    [['dispach'], "unknown command 'dispach'. Did you mean dispatch?"],
+    [['dispach', '--help'], "unknown command 'dispach'. Did you mean dispatch?"],
+    [['help', 'dispach'], "unknown command 'dispach'. Did you mean dispatch?"],
+    [['quartz'], "unknown command 'quartz'; svc help lists them"],
+    [['daemon', 'statsu', '-h'], "unknown command 'daemon statsu'. Did you mean daemon status?"],
+    [['help', 'fiber', 'ad'], "unknown command 'fiber ad'. Did you mean fiber add?"],
+    [['agents', 'quartz'], "unknown command 'agents quartz'; svc agents takes: add, effort, init"],
+  ])('calls %j a usage error, and names what was meant', async (argv, message) => {
+    expect(await machine.svc(...argv)).toEqual({ code: 2, out: '', err: `svc: ${message}\n` });
+    const { code, err } = await machine.svc(...argv, '--json');
+    expect([code, JSON.parse(err)]).toEqual([2, { error: 'invalid_request', message }]);
+  });
+
+  it('shows how a subcommand is used, and names that help in an error', async () => {
+    expect((await machine.svc('help', 'fiber', 'add')).out).toMatch(/^Usage: svc fiber add /);
+    expect((await machine.svc('fiber', 'add')).err).toBe(
+      "svc: missing required argument 'name'\n(svc help fiber add shows how it is used)\n",
+    );
+  });
+
+  it('names commands as they are typed on the demo', async () => {
+    const dir = `${machine.folder}/demo one`;
+    const demo = `svc demo --dir '${dir}'`;
+    expect((await machine.svc('demo', '--dir', dir, 'status')).err).toBe(
+      `svc: the daemon does not run; start the demo with: ${demo}\n`,
+    );
+    expect((await machine.svc('demo', '--dir', dir, 'quartz')).err).toBe(
+      `svc: unknown command 'quartz'; ${demo} help lists them\n`,
+    );
+    expect((await machine.svc('demo', '--dir', dir, 'kill')).err).toContain(`(${demo} help kill shows`);
   });
 
   it.each([

@@ -57,3 +57,23 @@ describe('stored text', () => {
     expect(said.join('')).toBe(`${SHOWN}\n`);
   });
 });
+
+describe('an error on a terminal', () => {
+  const refusal = async (err_columns?: number) => {
+    let said = '';
+    const err = (text: string) => {
+      said += text;
+    };
+    const process = { ...machine.context, err, ...(err_columns === undefined ? {} : { err_columns }) };
+    await runCli(['status'], process);
+    return said;
+  };
+
+  it('is broken between its words, and a command in it stays whole', async () => {
+    expect(await refusal(45)).toBe('svc: the daemon does not run; start it with:\n  svc daemon start\n');
+  });
+
+  it('is one line anywhere else', async () => {
+    expect(await refusal()).toBe('svc: the daemon does not run; start it with: svc daemon start\n');
+  });
+});

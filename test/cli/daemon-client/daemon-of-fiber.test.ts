@@ -1,19 +1,52 @@
-import { expect, it } from 'vitest';
-import { otherHostsOf } from '../../../src/cli/daemon-client/daemon-of-fiber.ts';
+import { describe, expect, it } from 'vitest';
+import { placeMeant } from '../../../src/cli/daemon-client/daemon-of-fiber.ts';
 
 const read = (...fibers: { id: string; uid: string | null }[]) => ({ read: { fibers } });
 
-it.each([
-  ['an id', 'far', ['host-b', 'host-c']],
-  ['a uid', 'U1', ['host-b']],
-  ['the last part of an id', 'away', []],
-  ['what only this host has', 'near', []],
-])('[RTE-2] a fiber is found on the other hosts that have it: %s', (_, fiber, hosts) => {
-  const origins = {
-    'host-a': read({ id: 'near', uid: 'U0' }),
-    'host-b': read({ id: 'far', uid: 'U1' }, { id: 'far/away', uid: null }),
-    'host-c': read({ id: 'far', uid: 'U2' }),
-    'host-d': { read: null },
+describe('[RTE-2] a fiber that this host has under no such name', () => {
+  const places = {
+    host: 'host-a',
+    origins: {
+      'host-a': read({ id: 'near', uid: 'U0' }, { id: 'farther', uid: null }),
+      'host-b': read({ id: 'far', uid: 'U1' }, { id: 'far/away', uid: null }, { id: 'moss', uid: null }),
+      'host-c': read({ id: 'stones', uid: 'U2' }, { id: 'moss', uid: null }),
+      'host-d': { read: null },
+    },
   };
-  expect(otherHostsOf(fiber, { host: 'host-a', origins })).toEqual(hosts);
+
+  it.each([
+    ['an id of another host, before a beginning here', 'far', undefined, 'host-b far'],
+    ['a uid', 'U1', undefined, 'host-b far'],
+    ['a beginning here', 'fart', undefined, 'host-a farther'],
+    ['a beginning here, before one elsewhere', 'n', undefined, 'host-a near'],
+    ['the last part of an id elsewhere', 'away', undefined, 'host-b far/away'],
+    ['a beginning elsewhere', 'sto', undefined, 'host-c stones'],
+    ['a beginning on the host that is named', 'mo', 'host-c', 'host-c moss'],
+  ])('is %s', (_, reference, only, expected) => {
+    const { host, id } = placeMeant(reference, places, only);
+    expect(`${host} ${id}`).toBe(expected);
+  });
+
+  it.each([
+    [
+      'several hosts have it',
+      'moss',
+      'moss is on the hosts host-b, host-c; name the one that is meant with --host',
+    ],
+    [
+      'a beginning fits several',
+      'm',
+      'moss is on the hosts host-b, host-c; name the one that is meant with --host',
+    ],
+    ['none is near', 'quartz', 'no fiber is called quartz; svc fiber ls lists them'],
+    ['one is near', 'stnoes', 'no fiber is called stnoes. Did you mean stones?'],
+  ])('is refused where %s', (_, reference, message) => {
+    expect(() => placeMeant(reference, places)).toThrow(message);
+  });
+
+  it('is refused where several of one host fit', () => {
+    expect(() => placeMeant('f', places, 'host-b')).toThrow(
+      'f may be far on host-b or far/away on host-b; give more of the id, or the ULID',
+    );
+  });
 });

@@ -213,7 +213,7 @@ describe('svc daemon status', () => {
     expect(code).toBe(0);
     expect(out).toContain(`pid ${process.pid}, started 2 min ago`);
     expect(out).toMatch(/version {2}0\.1\.0 \(0000000\), while svc is .*svc daemon restart/);
-    expect(out).toMatch(/audio +failed +5 +no recorder/);
+    expect(out).toMatch(/audio\s+failed\s+5\s+no recorder/);
   });
 
   it('exits with 3 if the process runs but does not answer', async () => {
@@ -344,7 +344,7 @@ describe('svc daemon release and settings', () => {
       code: 0,
       out:
         'Held since the daemon started:\n  a\n  c\nReleased 2 held fibers.\n' +
-        'Still held:\n  b (killed): svc resume b\n',
+        'Still held:\n  b (stopped by you): svc resume b\n',
       err: '',
     });
     expect(server.seen).toEqual([
@@ -362,6 +362,6 @@ describe('svc daemon release and settings', () => {
       value: 700,
       default: 30_000,
     });
-    expect((await machine.svc('daemon', 'settings')).out).toMatch(/^VARIABLE +VALUE +DEFAULT +MEANING\n/);
+    expect((await machine.svc('daemon', 'settings')).out).toMatch(/^SVC_HOST\t-\t-\tHost id/);
   });
 });

@@ -66,7 +66,7 @@ describe('a verb after demo', () => {
     expect(JSON.parse(out).fiber.store).toBe(join(dir, 'store'));
     expect(await machine.svc('demo', '--dir', dir, 'status')).toMatchObject({
       code: 3,
-      err: 'svc: the daemon does not run; start the demo with: svc demo\n',
+      err: `svc: the daemon does not run; start the demo with: svc demo --dir ${dir}\n`,
     });
   });
 });

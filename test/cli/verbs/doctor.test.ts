@@ -59,6 +59,19 @@ describe('svc doctor', () => {
     );
   });
 
+  it('prints on a terminal what keeps work from starting, what to know, and how much is well', async () => {
+    Object.assign(machine.context, { outIsTerminal: true, columns: 80, colour: false });
+    machine.env.PATH = machine.folder;
+    const { out } = await machine.svc('doctor');
+    expect(out).toMatch(/^\d+ things? keeps? work from starting\n {2}x tmux is not on the PATH\n/);
+    expect(out).toMatch(
+      /\n\d+ to know\n[\s\S]* {2}! daemon: the daemon does not run\n {6}start it with: svc daemon start\n/,
+    );
+    expect(out).toMatch(/\n\d+ checks? passed \(svc doctor --all\)\n$/);
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect((await machine.svc('doctor', '--all')).out).toContain('ok    node: ');
+  });
+
   it('fails without tmux, and only warns without git', async () => {
     machine.env.PATH = machine.folder;
     const found = await examine();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { formatTime } from '../../../src/cli/command-line/output.ts';
+import { formatMoment } from '../../../src/cli/command-line/output.ts';
 import { verb } from '../../../src/cli/verbs/inbox.ts';
 import type { Conversation, ConversationMessage } from '../../../src/contract/http/conversation.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
@@ -45,7 +45,7 @@ describe('svc inbox', () => {
     machine.env.COLUMNS = '80';
     const { code, out } = await machine.svc('inbox');
     expect(code).toBe(0);
-    const when = formatTime(NOON);
+    const when = formatMoment(NOON, Date.now());
     expect(out).toBe(
       [
         `${when}  from ada`,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { formatTime } from '../../../src/cli/command-line/output.ts';
+import { formatDate, formatTimeOfDay } from '../../../src/cli/command-line/output.ts';
 import { verb } from '../../../src/cli/verbs/log.ts';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { LifeEntry } from '../../../src/contract/http/life.ts';
@@ -25,6 +25,7 @@ const ONE = '11111111-0000-4000-8000-000000000001';
 const TWO = '22222222-0000-4000-8000-000000000002';
 
 const at = (minute: number) => NOON + minute * MINUTE;
+const when = (minute: number) => `${formatDate(at(minute), Date.now())} ${formatTimeOfDay(at(minute))}`;
 const run = { harness: 'claude', agent: 'claude-sonnet', mux_session: 'loader-svc', run_id: 'run-1' };
 const commit = { repo: '/srv/dev', files: 1, insertions: 12, deletions: 3, sha: 'a'.repeat(40) };
 const ENTRIES: LifeEntry[] = [
@@ -98,42 +99,47 @@ describe('svc log', () => {
 
   it('[P25] is one page: what happened, and the tokens of each session, unknown where nobody counted', async () => {
     await serve({ 'limit=50': { entries: ENTRIES, earlier: 0 } });
-    const { code, out } = await machine.svc('log', 'work/loader');
+    const { code, out } = await machine.svc('log', 'work/loader', '--verbose');
     expect(code).toBe(0);
-    const when = (minute: number) => formatTime(at(minute));
-    expect(when(0)).toMatch(/^2026-03-0[678] \d\d:00$/);
+    expect(when(0)).toMatch(/^[FS][rau]\w [678] Mar( 2026)? \d\d:00$/);
     expect(out).toBe(
       [
-        'work/loader (active)  Rewrite the loader',
-        '',
-        'WHEN              WHAT        SESSION   MORE',
-        `${when(0)}  dispatched  11111111  claude-sonnet in loader-svc`,
-        `${when(0)}  prompted    11111111  once`,
-        `${when(2)}  prompted    11111111  3 times`,
-        `${when(3)}  committed   11111111  aaaaaaaa Fonts\\u001b[31m (1 file, +12 -3)`,
-        `${when(4)}  sent        11111111  /srv/dev/a.png, /b.md`,
+        'work/loader\tRewrite the loader',
+        `${when(0)}\tstarted\t11111111\tclaude-sonnet, fresh`,
+        `${when(0)}\tyou\t11111111\twrote to it`,
+        `${when(2)}\tyou\t11111111\twrote to it 3 times`,
+        `${when(3)}\tcommit\t11111111\taaaaaaaa Fonts\\u001b[31m (1 file, +12 -3)`,
+        `${when(4)}\tsent\t11111111\t/srv/dev/a.png, /b.md`,
         '',
         'Tokens',
-        'SESSION                               MODEL    INPUT                         FROM CACHE  TO CACHE  OUTPUT',
-        `${ONE}  model-a  10                            2000        300       44`,
-        `${TWO}  -        unknown (no transcript here)`,
-        'in all, without 1 unknown                      10                            2000        300       44',
+        `11111111\tmodel-a\t10\t2000\t300\t44`,
+        `22222222\t-\tunknown (no transcript here)\t\t\t`,
+        'in all, without 1 unknown\t\t10\t2000\t300\t44',
         '',
       ].join('\n'),
     );
   });
 
+  it('names no session unless it is asked to, and sums the tokens up', async () => {
+    await serve({ 'limit=50': { entries: [...ENTRIES, ...MESSAGES], earlier: 0 } });
+    const { out } = await machine.svc('log', 'work/loader');
+    expect(out).toContain(`${when(0)}\tstarted\tclaude-sonnet, fresh\n`);
+    expect(out).toMatch(/\n\nTokens: 10 in, 2 k from cache, 300 to cache, 44 out; 1 session unknown\.\n$/);
+    for (const inside of [ONE.slice(0, 8), TWO.slice(0, 8), 'loader-svc', UID])
+      expect(out).not.toContain(inside);
+  });
+
   it('shows a message by who wrote it, or to whom, and how far it came', async () => {
     await serve({ 'limit=50': { entries: MESSAGES, earlier: 0 } });
     const { out } = await machine.svc('log', 'work/loader');
-    expect(out).toContain('message  11111111  from ada: submitted\n');
-    expect(out).toContain('message  11111111  to codex 22222222: held\n');
+    expect(out).toContain('message\tfrom ada: read\n');
+    expect(out).toContain('message\tto a codex session on host-a: held\n');
   });
 
   it('tells how long each run lasted, that the fiber was closed, and its verdict', async () => {
     const entries: LifeEntry[] = [
       { at: at(1), kind: 'handoff', session: ONE, lasted_ms: 3 * MINUTE + 7_000 },
-      { at: at(2), kind: 'ended', session: ONE, lasted_ms: 400, reason: 'exited' },
+      { at: at(2), kind: 'ended', session: ONE, lasted_ms: 400, reason: 'kill' },
       { at: at(3), kind: 'ended', session: TWO, lasted_ms: null, reason: 'x', detail: 'no room' },
       { at: at(4), kind: 'closed', session: null },
       { at: at(5), kind: 'accepted', session: null, exact: true },
@@ -141,14 +147,14 @@ describe('svc log', () => {
     ];
     await serve({ 'limit=50': { entries, earlier: 0 } });
     const { out } = await machine.svc('log', 'work/loader');
-    const lines = out.split('\n').slice(3, 9);
-    expect(lines.map((line) => line.slice(line.indexOf('  ') + 2))).toEqual([
-      'handed off  11111111  after 3 min',
-      'ended       11111111  exited after 0 s',
-      'ended       22222222  no room',
-      'closed      -',
-      'accepted    -',
-      'composted   -         at that time or before',
+    const lines = out.split('\n').slice(1, 7);
+    expect(lines.map((line) => line.slice(line.indexOf('\t') + 1))).toEqual([
+      'handed off\tafter 3 min',
+      'ended\tstopped by you, after 0 s',
+      'ended\tno room',
+      'closed\t',
+      'accepted\t',
+      'set aside\tat that time or before',
     ]);
   });
 
@@ -156,9 +162,9 @@ describe('svc log', () => {
     await serve({ 'limit=1': { entries: ENTRIES.slice(-1), earlier: 4 } }, { svc: { host: 'host-b' } });
     const { out } = await machine.svc('log', 'work/loader', '-n', '1');
     expect(out).toContain('Its host is host-b; this is what host-a recorded.\n');
-    expect(out).toContain('4 earlier; show them with: -n 5\n');
-    expect(out).toContain('  sent  ');
-    expect(out).not.toContain('committed');
+    expect(out).toContain('4 earlier; show them with: svc log work/loader -n 5\n');
+    expect(out).toContain('\tsent\t');
+    expect(out).not.toContain('\tcommit\t');
   });
 
   it('asks for as many parts as it takes, and cuts what came with the oldest one too many', async () => {
@@ -195,7 +201,7 @@ describe('svc log', () => {
     await serve({ 'limit=50': { entries: [], earlier: 0 } }, over);
     const { code, out } = await machine.svc('log', 'work/loader');
     expect(code).toBe(0);
-    expect(out).toBe('work/loader (active)  Rewrite the loader\nNothing of it is recorded on host-a yet.\n');
+    expect(out).toBe('work/loader\tRewrite the loader\nNothing of it is recorded on host-a yet.\n');
     expect(server!.seen.map(({ path }) => path)).toEqual(['/fibers/work/loader', asked]);
   });
 
@@ -207,7 +213,7 @@ describe('svc log', () => {
     ];
     const shown = async (columns: number) => {
       await serve({ 'limit=50': { entries, earlier: 0 } });
-      machine.context.columns = columns;
+      Object.assign(machine.context, { columns, outIsTerminal: true, colour: false });
       const { out } = await machine.svc('log', 'work/loader');
       return { out, widest: Math.max(...out.split('\n').map((line) => line.length)) };
     };

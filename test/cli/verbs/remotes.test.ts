@@ -21,7 +21,7 @@ describe('svc remotes', () => {
     const remote = { name: 'host-b', port: 4001, ssh_flags: ['-4'], auth: 'pubkey', odd: { a: 1 } };
     scratch.write('remotes.json', { remotes: [remote], defaults: { poll_interval_ms: 5_000 } });
     expect(await listed()).toEqual([remote]);
-    expect((await remotes('list')).out).toMatch(/host-b +- +http:\/\/127\.0\.0\.1:4001/);
+    expect((await remotes('list')).out).toMatch(/host-b\s+-\s+http:\/\/127\.0\.0\.1:4001/);
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe('svc remotes', () => {
     scratch.write('remotes.json', { remotes: [{ name: 'host-b', ...ways, ...kept }] });
     await remotes('add', 'host-b', '--socket', '/run/b.sock');
     expect(await listed()).toEqual([{ name: 'host-b', socket: '/run/b.sock', ...kept }]);
-    expect((await remotes('list')).out).toMatch(/host-b +- +\/run\/b\.sock/);
+    expect((await remotes('list')).out).toMatch(/host-b\s+-\s+\/run\/b\.sock/);
   });
 
   it('[OPF-6] removes the file with the last remote', async () => {

@@ -52,7 +52,7 @@ describe.runIf(process.platform === 'linux')('svc tunnels', () => {
     );
     expect(shown.out).toContain('+Restart=always');
     expect(existsSync(unit('host-b'))).toBe(false);
-    expect((await tunnels('list')).out).toMatch(/host-b +\S*run\/b\.sock +not installed/);
+    expect((await tunnels('list')).out).toMatch(/host-b\s+\S*run\/b\.sock\s+not installed/);
 
     const installed = JSON.parse((await tunnels('install', '--json')).out);
     expect(installed.units).toMatchObject([
@@ -76,7 +76,7 @@ describe.runIf(process.platform === 'linux')('svc tunnels', () => {
     scratch.write('state', 'ActiveState=activating\nSubState=auto-restart\n');
     await tunnels('install', 'host-b');
     const again = await tunnels('install', 'host-b');
-    expect(again.out).toMatch(/host-b .*ended, is started anew/);
+    expect(again.out).toMatch(/host-b\t.*ended, is started anew/);
     expect(again.err).toContain('svc remotes check host-b');
     expect(asked()).toHaveLength(6);
   });
@@ -86,8 +86,8 @@ describe.runIf(process.platform === 'linux')('svc tunnels', () => {
     await tunnels('install');
     scratch.write('config/remotes.json', { remotes: [{ name: 'host-c', ssh: 'other', port: 4001 }] });
     const listed = (await tunnels()).out;
-    expect(listed).toMatch(/host-b +- +its remote is gone/);
-    expect(listed).toMatch(/host-c .*installed for an earlier entry/);
+    expect(listed).toMatch(/host-b\s+-\s+its remote is gone/);
+    expect(listed).toMatch(/host-c\t.*installed for an earlier entry/);
     expect((await tunnels('remove', 'host-b', '--dry-run')).out).toContain('-Restart=always');
     expect(existsSync(unit('host-b'))).toBe(true);
     await tunnels('remove', 'host-b');

@@ -81,6 +81,14 @@ describe('a write request', () => {
     ['a parent', createFiberSchema, create, 'parent', text(4_096), text(4_097)],
     ['an agent', lifecycleRequestSchema, install, 'agent', text(4_096), text(4_097)],
     [
+      'agents at a limit',
+      lifecycleRequestSchema,
+      { action: 'reshape', fiber: 'a' },
+      'on_limit',
+      list(FIELD_LIMITS.on_limit),
+      list(FIELD_LIMITS.on_limit + 1),
+    ],
+    [
       'a last outcome',
       lifecycleRequestSchema,
       close,

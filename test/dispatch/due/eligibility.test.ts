@@ -35,7 +35,7 @@ const facts: EligibilityFacts = {
   data_dir_fault: null,
   leased: true,
   elsewhere: null,
-  workers: { count: 0, most: null },
+  workers: { count: 0, resting: 0, most: null },
   resources: null,
 };
 const SHORT = { what: 'memory', free: 1e9, floor: 2e9, young: 0 } as const;
@@ -59,7 +59,7 @@ const shut: Record<Gate, [FiberDocument, EligibilityFacts]> = {
   usage_limit: [document, { ...facts, limited_until: 1_001 }],
   held: [document, { ...facts, held: 'boot_quarantine' }],
   cooldown: [document, { ...facts, cooldown_until: 1_001 }],
-  max_concurrent: [document, { ...facts, workers: { count: 2, most: 2 } }],
+  max_concurrent: [document, { ...facts, workers: { count: 2, resting: 0, most: 2 } }],
   resources: [document, { ...facts, resources: SHORT }],
 };
 
@@ -117,7 +117,8 @@ describe('eligibility', () => {
       leased: fc.boolean(),
       elsewhere: fc.constantFrom(null, ELSEWHERE),
       workers: fc.record({
-        count: fc.integer({ min: 0, max: 4 }),
+        count: fc.integer({ min: 2, max: 6 }),
+        resting: fc.integer({ min: 0, max: 2 }),
         most: fc.option(fc.integer({ min: 1, max: 4 })),
       }),
       resources: fc.constantFrom(null, SHORT),
@@ -137,7 +138,7 @@ describe('eligibility', () => {
           known.data_dir_fault === null &&
           known.leased &&
           known.elsewhere === null &&
-          (known.workers.most === null || known.workers.count < known.workers.most) &&
+          (known.workers.most === null || known.workers.count - known.workers.resting < known.workers.most) &&
           (known.cooldown_until === null || known.cooldown_until <= known.now);
         const verdict = judgeEligibility({ ...document, status } as FiberDocument, known);
         expect(verdict.eligible).toBe(expected);
@@ -156,6 +157,6 @@ describe('pending launch', () => {
 
   it('is told whatever keeps back the whole daemon, so that a person sees what a release would free', () => {
     const stopped = { ...facts, held: 'killed' as const, stopped_all: true, mux_answers: false };
-    expect(isPendingStart(document, { ...stopped, workers: { count: 3, most: 3 } })).toBe(true);
+    expect(isPendingStart(document, { ...stopped, workers: { count: 3, resting: 0, most: 3 } })).toBe(true);
   });
 });

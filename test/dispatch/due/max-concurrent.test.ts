@@ -1,5 +1,8 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PhaseSign } from '../../../src/dispatch/run-directory/phase-signs.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 let world: FakeWorld;
@@ -12,6 +15,19 @@ beforeEach(() => {
 afterEach(() => world.dispose());
 
 const round = () => world.run(daemon.round());
+/** A fiber whose worker has come up, and tells of itself by its hooks. */
+const works = async (name: string) => {
+  world.fiber(name);
+  await round();
+  const run = daemon.memory.runs.all().find(({ fiber_id }) => fiber_id === name)!;
+  const session = run.session_uuid ?? '';
+  world.writesTranscript(run.launch_id, session);
+  await round();
+  return (phase: PhaseSign['phase']) => {
+    const sign = { session, at: world.clock.now(), phase, said: null };
+    appendFileSync(join(world.data_dir, 'runs', run.launch_id, 'phases.jsonl'), `${JSON.stringify(sign)}\n`);
+  };
+};
 const started = () => world.machine.creates.map(({ name }) => name.split('-')[0]);
 /** Ends a worker for good: its fiber is closed. */
 const finish = (name: string) => {
@@ -29,13 +45,47 @@ describe('max_concurrent', () => {
     expect(why).toMatchObject({
       verdict: 'waits',
       first: { gate: 'max_concurrent' },
-      workers: { count: 2, most: 2 },
+      workers: { count: 2, resting: 0, most: 2 },
       waits_since: expect.any(Number),
     });
     expect(why.first?.message).toContain('2 of at most 2 workers run');
     expect(daemon.row('c')).toMatchObject({ gate: 'max_concurrent' });
     expect(daemon.row('c')?.blocked).toBeUndefined();
-    expect(daemon.state().workers).toEqual({ count: 2, most: 2 });
+    expect(daemon.state().workers).toEqual({ count: 2, resting: 0, most: 2 });
+  });
+
+  it('lets another fiber start while a worker waits for a person, and counts it again once it works', async () => {
+    world.place_kept_ms = 60_000;
+    world.most_workers = 1;
+    daemon = world.boot({ released: true });
+    const tell = await works('asks');
+    world.fiber('waits');
+    world.clock.advance(10_000);
+    tell('waiting');
+    world.clock.advance(59_000);
+    await round();
+    expect(started()).toEqual(['asks']);
+    world.clock.advance(1_000);
+    await round();
+    expect(started()).toEqual(['asks', 'waits']);
+    expect(daemon.state().workers).toEqual({ count: 2, resting: 1, most: 1 });
+    world.fiber('third');
+    tell('working');
+    await round();
+    expect(started()).toEqual(['asks', 'waits']);
+    expect(daemon.state().workers).toEqual({ count: 2, resting: 0, most: 1 });
+  });
+
+  it('counts a worker that rests for as long as it runs where the operator wants it so', async () => {
+    world.most_workers = 1;
+    daemon = world.boot({ released: true });
+    const tell = await works('asks');
+    world.fiber('waits');
+    world.clock.advance(10_000);
+    tell('idle');
+    world.clock.advance(3_600_000);
+    await round();
+    expect(started()).toEqual(['asks']);
   });
 
   it('[WPL-1] is passed by a forced start', async () => {

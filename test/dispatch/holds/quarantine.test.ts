@@ -31,6 +31,19 @@ describe('boot quarantine', () => {
     expect(quarantine.holdOf('seen')).toBeNull();
   });
 
+  it('holds nothing that never ran where no daemon has started anything yet', () => {
+    const files = new HoldFiles({ folder, logger });
+    const quarantine = new Quarantine({ files, logger, now: 0, first_start: true });
+    expect([quarantine.holdOf('new', false), quarantine.holdOf('ran', true)]).toEqual([
+      null,
+      'boot_quarantine',
+    ]);
+    quarantine.hold('stopped', killed());
+    expect(quarantine.holdOf('stopped', false)).toBe('killed');
+    quarantine.release(5);
+    expect(quarantine.holdOf('ran', true)).toBeNull();
+  });
+
   it('[WPL-25] released, holds nothing any more, and lifts no hold on one fiber', () => {
     const quarantine = boot();
     quarantine.hold('stopped', killed());

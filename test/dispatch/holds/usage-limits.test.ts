@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../../src/base/errors.ts';
+import type { FiberDocument } from '../../../src/contract/fiber.ts';
+import { successorOf } from '../../../src/dispatch/holds/usage-limits.ts';
 import { AGENT, type Daemon, FakeWorld, LEARNING } from '../world/fake-world.ts';
 
 const MINUTE = 60_000;
@@ -35,6 +38,41 @@ const armed = () => world.machine.creates.map((one) => one.name.split('-')[0]);
 const arm = (id: string) => {
   world.documents.edit(world.documents.index.get(id).path, (text) => text.replace('open', 'active'));
 };
+
+describe('the agent that takes over', () => {
+  const OTHER = { ...AGENT, id: 'other', default: false };
+  const named = (agents: Record<string, typeof AGENT>) => ({
+    clock: { now: () => 0 } as never,
+    harness: {
+      agent: (name: string | null) => {
+        const found = agents[name ?? 'a'];
+        if (found === undefined) throw new CodedError('agent_unknown', `there is no agent ${name}`);
+        return found;
+      },
+      account: (agent: typeof AGENT) => agent.id,
+    } as never,
+  });
+  it.each<[string[] | undefined, string | undefined, string[], string | null]>([
+    [['b', 'c'], 'a', [], 'b'],
+    [['b', 'c'], 'a', ['b'], 'c'],
+    [['a', 'b'], 'a', [], 'b'],
+    [['a', 'b'], undefined, [], 'b'],
+    [['also-a', 'b'], 'a', [], 'b'],
+    [['also-b'], 'a', [], 'also-b'],
+    [['unknown', 'b'], 'a', [], 'b'],
+    [['unknown'], 'a', [], null],
+    [['b'], 'a', ['b'], null],
+    [[], 'a', [], null],
+    [undefined, 'a', [], null],
+  ])('of %j for %s, while %j are over their limit too, is %s', (on_limit, agent, over, next) => {
+    const [a, b, c] = ['a', 'b', 'c'].map((id) => ({ ...OTHER, id }));
+    const world = named({ a: a!, b: b!, c: c!, 'also-a': a!, 'also-b': b! });
+    const of = ({ account }: { account: string }) => (over.includes(account) ? {} : null);
+    const memory = { limits: { isEmpty: false, of } } as never;
+    const svc = { kind: 'oneshot', agent, on_limit } as FiberDocument['svc'];
+    expect(successorOf(world, memory, svc)).toBe(next);
+  });
+});
 
 describe('a usage limit', () => {
   it('[P10] is shown on the fiber whose worker met it, with the time of its end', async () => {

@@ -7,9 +7,10 @@ import { createLogger, type Logger } from '../../../src/base/logger.ts';
 import { HoldFiles } from '../../../src/config/hold-files.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import type { Agent } from '../../../src/contract/agent.ts';
-import type { FiberRow } from '../../../src/contract/fiber.ts';
+import type { ContextUse, FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState, StoreLease } from '../../../src/contract/http/state.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
+import type { DueMessage } from '../../../src/contract/threads/poller.ts';
 import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
 import { Feed } from '../../../src/dispatch/feed.ts';
 import { Brake } from '../../../src/dispatch/holds/brake.ts';
@@ -43,6 +44,7 @@ import type { HookState } from '../../../src/harness/hooks/hook-state.ts';
 import type { PastSession } from '../../../src/harness/transcripts/past-session.ts';
 import type { TurnEnd } from '../../../src/harness/transcripts/turn-end.ts';
 import type { UsageSign } from '../../../src/harness/transcripts/usage-limit.ts';
+import type { WorktreePlace } from '../../../src/platform/git-worktrees.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
 import { FakeAppServer } from './fake-app-server.ts';
 import { FakeDocuments } from './fake-documents.ts';
@@ -100,6 +102,10 @@ export class FakeWorld {
   readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
   readonly directories = new Map<string, DirectoryLook>();
   readonly looked: string[] = [];
+  /** Git worktrees by their path. */
+  readonly worktrees = new Map<string, WorktreePlace>();
+  /** What making one comes to. */
+  makeWorktree: (place: WorktreePlace) => Promise<void> = async () => {};
   /** By launch id, for a session that is not known yet. */
   readonly transcripts = new Map<string, TranscriptProbe>();
   /** By session id. */
@@ -107,6 +113,7 @@ export class FakeWorld {
   /** Folders in which alone the program finds a conversation. */
   readonly conversation_folders = new Map<string, string>();
   /** The end of a turn that no hook tells of, by the path of its transcript. */
+  readonly contexts = new Map<string, ContextUse>();
   readonly turn_ends = new Map<string, TurnEnd>();
   /** What the end of a transcript says of a usage limit, by its path. */
   readonly usage = new Map<string, UsageSign>();
@@ -127,6 +134,10 @@ export class FakeWorld {
   env: Record<string, string> = {};
   /** `max_concurrent` of the daemons started from now on. */
   most_workers: number | null = null;
+  /** A worker that rests keeps its place for so long; null for as long as it runs. */
+  place_kept_ms: number | null = null;
+  /** Messages of the daemon's own. */
+  sent: DueMessage[] = [];
   /** What of the machine is free for new starts, and what they need. */
   free: FreeResources = {
     memory: null,
@@ -259,6 +270,7 @@ export class FakeWorld {
         hooks: async () => this.hooks,
         probe: async () => {},
         account: (agent) => `${agent.harness}-${agent.env.ACCOUNT ?? 'own'}`,
+        contextUse: async (_, transcript) => this.contexts.get(transcript) ?? null,
         lastSaid: async (_, transcript) => this.said.get(transcript) ?? null,
         turnEnd: async (_, transcript) => this.turn_ends.get(transcript) ?? null,
         usage: async (_, transcript) => this.usage.get(transcript) ?? { kind: 'none' },
@@ -276,6 +288,26 @@ export class FakeWorld {
         this.looked.push(path);
         return this.directories.get(path) ?? { kind: 'directory', real: path };
       },
+      worktrees: {
+        plan: async (of, name) => ({
+          of,
+          path: `${of}.worktrees/${name}`,
+          folder: `${of}.worktrees/${name}`,
+          branch: `fiber/${name}`,
+        }),
+        make: async (place) => {
+          check('make a git worktree');
+          await this.makeWorktree(place);
+          this.worktrees.set(place.path, place);
+          check('the git worktree is made');
+        },
+        requireClean: async () => {},
+        remove: async ({ path }) => {
+          check('remove a git worktree');
+          this.worktrees.delete(path);
+          return { branch_kept: null };
+        },
+      },
       disks: {
         prove: async (path) => (this.directories.get(path)?.kind === 'silent' ? 'silent' : 'answers'),
         reportsChanges: () => true,
@@ -285,6 +317,10 @@ export class FakeWorld {
       openTerminal: async (launch) => {
         this.terminals.push(launch);
         return this.terminal;
+      },
+      sendMessage: (message) => {
+        this.sent.push(message);
+        check('the message is sent');
       },
       recordSession: (line) => {
         check('write the ledger');
@@ -331,6 +367,7 @@ export class FakeWorld {
       data_dir: { fault: null, look: () => this.data_dir_fault },
       mux_answers: false,
       most_workers: this.most_workers,
+      place_kept_ms: this.place_kept_ms,
       starts: new StartGate({ policy: this.start_policy, look: () => this.free, clock: this.clock }),
       owed: new Map(),
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),

@@ -69,6 +69,25 @@ describe('a host that cannot be asked', () => {
     expect((await ask(asker, 'GET', '/ok')).status).toBe(200);
   });
 
+  it('[BRK-1] is not waited for once it is known to answer nobody, and a write says that it may have taken effect', async () => {
+    const silent = new AbortController();
+    const stranger = await listenRaw(() => undefined);
+    strangers.push(stranger);
+    asker = await serveAsker({ 'host-b': urlOf(stranger) }, {}, {}, silent.signal);
+    const waiting = [read(), write()];
+    await until('both are on their way', () => stranger.connections.length === 2);
+    silent.abort();
+    const [first, second] = (await Promise.all(waiting)).map(bodyOf);
+    const refused = { status: 503, error: 'remote_unreachable', origin: 'host-b' };
+    const message = expect.stringMatching(/it answers nobody.*tunnel are up\.$/);
+    expect(first).toMatchObject({ ...refused, message });
+    expect(second).toMatchObject({
+      ...refused,
+      message: expect.stringContaining('It may have taken effect: look there before you send it again.'),
+    });
+    expect((await ask(asker, 'GET', '/ok')).status).toBe(200);
+  });
+
   it('is not asked over a socket that another user may have made, and the message names the mend', async () => {
     const scratch = scratchFolder();
     try {

@@ -11,12 +11,12 @@ import { getRow, json, postRow, type Served, serve } from '../served.ts';
 export type Table = Readonly<Record<string, string>>;
 
 /** Goes by a table as the daemon does: an unknown name is this host. */
-function routeOf(host: string, table: Table): Route {
+export function routeOf(host: string, table: Table, silent?: AbortSignal): Route {
   return (_, named, hops) => {
     const place = named === undefined || named === host ? undefined : table[named];
     if (place !== undefined) {
       const address = place.startsWith('/') ? { socket: place } : { url: place };
-      return { kind: 'remote', host: named!, address };
+      return { kind: 'remote', host: named!, address, ...(silent !== undefined && { silent }) };
     }
     if (hops.length === 0 || named === host) return { kind: 'local' };
     return { kind: 'refused', code: 'misdirected', message: `This is ${host}.`, details: { origin: named } };
@@ -31,6 +31,7 @@ export function serveAsker(
   table: Table,
   limits: Partial<HttpLimits> = {},
   rest: Partial<Row> = {},
+  silent?: AbortSignal,
 ): Promise<Served> {
   const here = () => json('here');
   const owner = { routing: 'owner', query, ...rest } as const;
@@ -40,7 +41,7 @@ export function serveAsker(
     postRow('/bytes', here, { ...rest, routing: 'owner', body: 'bytes', body_limit: 64_000_000 }),
     getRow('/ok', () => json('ok')),
   ];
-  return serve(rows, { host: 'host-a', route: routeOf('host-a', table), limits });
+  return serve(rows, { host: 'host-a', route: routeOf('host-a', table, silent), limits });
 }
 
 /** A host that owns what the rows say. */

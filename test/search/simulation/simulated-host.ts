@@ -73,6 +73,14 @@ const NO_MEMORY_GROUPS: WorkerMemory = {
   view: () => ({ mechanism: 'none', detail: 'imagined', worker_bytes: null, total_bytes: null }),
 };
 
+/** No fiber of the simulation asks for a git worktree. */
+const NO_WORKTREES: World['worktrees'] = {
+  plan: () => Promise.reject(new CodedError('worktree_unavailable', 'no repository is simulated')),
+  make: async () => {},
+  requireClean: async () => {},
+  remove: async () => ({ branch_kept: null }),
+};
+
 /** What a host is told of its surroundings. */
 export type HostPlaces = {
   /** One capital letter. */
@@ -271,6 +279,7 @@ export class SimulatedHost {
       cli_contract: 1,
       host_class: 'personal',
       max_concurrent: places.max_concurrent,
+      count_resting: true,
       daemon_id: places.name,
       booted_at: process.clock.now(),
       runtime_folder: places.runtime_folder,
@@ -406,6 +415,7 @@ export class SimulatedHost {
       runDirectories: new RunDirectories({ data_dir: settings.data_dir, logger }),
       workerMemory: NO_MEMORY_GROUPS,
       app: null,
+      worktrees: NO_WORKTREES,
       harness: {
         agent(id) {
           if (id === null || id === AGENT.id) return AGENT;
@@ -418,6 +428,7 @@ export class SimulatedHost {
         probe: async () => {},
         account: () => 'own',
         lastSaid: async () => null,
+        contextUse: async () => null,
         turnEnd: async () => null,
         usage: async () => ({ kind: 'none' }),
       },
@@ -433,6 +444,7 @@ export class SimulatedHost {
       lookAtDirectory: (path) => this.#look(process, path),
       disks: this.#looksOf(process),
       openTerminal: async () => ({ kind: 'opened', terminal: 'kitty' }),
+      sendMessage: () => {},
       recordSession: (line) => {
         if (process.is_dead) return;
         if (this.#disks.faults.has(settings.data_dir)) this.sessions = null;

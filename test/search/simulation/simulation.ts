@@ -108,6 +108,8 @@ export class Simulation {
       const name = String.fromCharCode(65 + index);
       const data_dir = join(this.folder, `data-${name}`);
       mkdirSync(join(data_dir, 'state'), { recursive: true });
+      // Of a daemon that has started workers before: it holds what is due until it is released.
+      mkdirSync(join(data_dir, 'runs'), { mode: 0o700 });
       mkdirSync(join(this.folder, `runtime-${twin_of ?? index}`), { recursive: true });
       const host = new SimulatedHost({
         places: {

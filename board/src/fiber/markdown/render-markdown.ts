@@ -1,3 +1,4 @@
+import { trustedScript } from '../../lib/trusted-script.ts';
 import { htmlOf } from './html-of.ts';
 import workerUrl from './markdown-worker.ts?worker&url';
 
@@ -19,22 +20,10 @@ export function renderMarkdown(markdown: string): string | Promise<string> {
 }
 
 function startWorker(): Worker {
-  const started = new Worker(trusted(workerUrl), { type: 'module' });
+  const started = new Worker(trustedScript(workerUrl), { type: 'module' });
   started.onmessage = ({ data }: MessageEvent<{ number: number; html: string }>) => {
     waiting.get(data.number)?.(data.html);
     waiting.delete(data.number);
   };
   return started;
-}
-
-type Policies = { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } };
-
-/** The page's policy lets a script be named only by a policy; older browsers have none. */
-function trusted(url: string): string {
-  const { trustedTypes } = globalThis as { trustedTypes?: Policies };
-  return (
-    trustedTypes
-      ?.createPolicy('svc-markdown-worker', { createScriptURL: (text: string) => text })
-      .createScriptURL(url) ?? url
-  );
 }

@@ -1,5 +1,9 @@
 import { CodedError } from '../../../base/errors.ts';
+import { didYouMean } from '../../../base/nearest-words.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import type { State } from '../../../contract/http/state.ts';
+import { leafOf } from '../../../fibers/fiber-id.ts';
+import { fibersMeant, severalCalled } from '../../../fibers/fiber-reference.ts';
 
 /** A worker that runs, as far as it is chosen by. */
 export type Running = Pick<State['running'][number], 'fiber_id' | 'uid' | 'mux_session' | 'store'>;
@@ -25,20 +29,37 @@ export function hostsThatRun(
 }
 
 function workersOf(running: readonly Running[], name: string): Running[] {
-  const exact = running.filter((run) => [run.fiber_id, run.uid, run.mux_session].includes(name));
-  return exact.length > 0 ? exact : running.filter((run) => run.fiber_id.split('/').at(-1) === name);
+  const inSession = running.filter((run) => run.mux_session === name);
+  if (inSession.length > 0) return inSession;
+  return fibersMeant(
+    name,
+    running.map((run) => ({ ...run, id: run.fiber_id })),
+  );
 }
 
 /** The session of the running worker that `name` refers to; throws if there is none, several, or no terminal. */
 export function chooseSession(running: readonly Running[], name: string): string {
   const found = workersOf(running, name);
   const [run] = found;
-  if (run === undefined)
-    throw new CodedError('no_worker', `no worker runs for ${name}; svc ps lists those that run`);
+  if (run === undefined) {
+    const question = didYouMean(
+      name,
+      running.map(({ fiber_id }) => (name.includes('/') ? fiber_id : leafOf(fiber_id))),
+    );
+    throw new CodedError(
+      'no_worker',
+      question === ''
+        ? `no worker runs for ${name}; svc ps lists those that run, and svc dispatch ${shellWord(name)} starts one`
+        : `no worker runs for ${name}.${question}`,
+    );
+  }
   if (found.length > 1)
     throw new CodedError(
       'ambiguous_fiber',
-      `${name} names ${found.length} running fibers: ${found.map((one) => `${one.fiber_id} in ${one.store}`).join(', ')}; give a uid`,
+      severalCalled(
+        name,
+        found.map((one) => `${one.fiber_id} in ${one.store}`),
+      ),
     );
   if (run.mux_session === null)
     throw new CodedError(

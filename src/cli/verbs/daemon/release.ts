@@ -4,9 +4,9 @@ import { type State, stateSchema } from '../../../contract/http/state.ts';
 import { confirm, YES } from '../../command-line/confirm.ts';
 import { DRY_RUN } from '../../command-line/options.ts';
 import { rehearseRequest } from '../../command-line/rehearsal.ts';
+import { holdWords, letGo } from '../../command-line/screen-words.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
-import { letGo } from '../status/hold.ts';
 
 /** `svc daemon release`: names what the start of the daemon holds (WPL-25), asks, and lets it start. */
 export const verb = defineVerb({
@@ -56,6 +56,8 @@ function describe({ pending, held }: Released): string {
     pending === 0
       ? 'Nothing was held back.\n'
       : `Released ${pending} held ${pending === 1 ? 'fiber' : 'fibers'}.\n`;
-  const rest = held.map(({ fiber_id, reason }) => `  ${fiber_id} (${reason}): ${letGo(reason, fiber_id)}\n`);
+  const rest = held.map(
+    ({ fiber_id, reason }) => `  ${fiber_id} (${holdWords(reason, null)}): ${letGo(reason, fiber_id)}\n`,
+  );
   return rest.length === 0 ? done : `${done}Still held:\n${rest.join('')}`;
 }

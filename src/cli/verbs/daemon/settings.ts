@@ -20,6 +20,7 @@ export const verb = defineVerb({
     const text = formatTable(
       ['variable', 'value', 'default', 'meaning'],
       rows.map((row) => [row.env, textOf(row.value), textOf(row.default), row.meaning]),
+      context.width,
     );
     return { json: rows, text };
   },

@@ -5,12 +5,14 @@ import { type Clock, sleep } from '../../../base/clock.ts';
 import { CodedError } from '../../../base/errors.ts';
 import { makeDataDir } from '../../../config/data-dir.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
+import { stateSchema } from '../../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import { startDetached } from '../../../platform/detached-process.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
 import { count } from '../../command-line/options.ts';
+import { svcOf } from '../../command-line/output.ts';
 import { type Answer, type CliContext, defineVerb } from '../../command-line/verb.ts';
-import { createDaemonClient } from '../../daemon-client/client.ts';
+import { connectDaemon, createDaemonClient } from '../../daemon-client/client.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
 import { nameProcess, processLife } from '../../daemon-client/daemon-process.ts';
 import { lastLines, logPath, readableLine, rotateLog } from './log-file.ts';
@@ -29,6 +31,9 @@ function ownDaemon(): Program {
   const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
   return { file: process.execPath, args: [launcher, 'daemon', 'run'] };
 }
+
+/** What of `GET /state` says whether starts are held back. */
+const holdsSchema = stateSchema.pick({ boot_quarantine: true });
 
 const address = { pid: z.number(), booted_at: z.string(), listen: z.array(z.string()) };
 
@@ -94,11 +99,14 @@ export async function startDaemon(
       { details: { pid } },
     );
   const { listen, version, booted_at } = outcome;
+  const holds = await holdsStarts(settings);
   return {
     json: { started: true, already_running: false, pid, booted_at, version, listen },
     text:
       `The daemon runs: pid ${pid}, version ${version}, at ${listen.join(', ')}\n` +
-      'What waits for a worker is held back after a start; let it begin with: svc daemon release\n',
+      (holds
+        ? `What waits for a worker is held back after a restart; let it begin with: ${svcOf(settings)} daemon release\n`
+        : ''),
   };
 }
 
@@ -129,6 +137,17 @@ async function askVersion(settings: Settings, pid: number): Promise<Version | un
     return await createDaemonClient(found.daemon).get('/version', versionSchema);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a person has to let starts begin, which the first start of all needs not. */
+async function holdsStarts(settings: Settings): Promise<boolean> {
+  try {
+    const state = await (await connectDaemon(settings)).get('/state', holdsSchema);
+    return state.boot_quarantine.active;
+  } catch (error) {
+    if (error instanceof CodedError) return true;
+    throw error;
   }
 }
 

@@ -1,17 +1,20 @@
 import { z } from 'zod';
 import { isCoded, messageOf } from '../../../base/errors.ts';
 import { readSettings } from '../../../config/settings.ts';
+import { type State, stateSchema } from '../../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import type { DaemonFile } from '../../../contract/operator-files.ts';
 import { readBuildStamp } from '../../../platform/build-stamp.ts';
+import { wrapPage } from '../../command-line/fit-width.ts';
 import { formatMoment, formatTable } from '../../command-line/output.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
-import { createDaemonClient } from '../../daemon-client/client.ts';
+import { createDaemonClient, type DaemonClient } from '../../daemon-client/client.ts';
 import { type DaemonLookup, findDaemon } from '../../daemon-client/daemon-file.ts';
+import { internalsPage } from './internals.ts';
 
 /** `svc daemon status`: whether the daemon runs, and what it reports about itself. */
 export const verb = defineVerb({
-  summary: 'Say whether the daemon runs (exit 3 when it does not)',
+  summary: 'Show the daemon and its parts (exit 3 when it does not run)',
   examples: [['svc daemon status --json', 'the daemon, its version and its components as JSON']],
   page: 'daemon.md',
   json: z.union([
@@ -23,18 +26,33 @@ export const verb = defineVerb({
     const found = await findDaemon(readSettings(context.env));
     if (found.kind !== 'running')
       return { json: { running: false, reason: found.kind }, text: absence(found), exit: EXIT.unreachable };
-    const { version = null, error = null } = await ask(found.daemon);
+    const { version = null, error = null, state = null } = await ask(found.daemon);
+    const now = context.clock.now();
+    const { width } = context;
+    const page = presence(found.daemon, version ?? String(error), now, width);
     return {
-      json: { running: true, ...found.daemon, answer: version, error },
-      text: presence(found.daemon, version ?? String(error), context.clock.now(), context.width),
+      json: { running: true, ...found.daemon, answer: version, error, state },
+      text: wrapPage(state === null ? page : `${page}${internalsPage(state, now, width)}`, width),
       exit: version === null ? EXIT.unreachable : EXIT.ok,
     };
   },
 });
 
-async function ask(daemon: DaemonFile): Promise<{ version?: Version; error?: string }> {
+async function ask(daemon: DaemonFile): Promise<{ version?: Version; state?: State; error?: string }> {
+  const client = createDaemonClient(daemon);
   try {
-    return { version: await createDaemonClient(daemon).get('/version', versionSchema) };
+    const version = await client.get('/version', versionSchema);
+    return version.ready ? { version, ...(await askForState(client)) } : { version };
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return { error: messageOf(error) };
+  }
+}
+
+/** A daemon whose poller is being restarted has no state to tell. */
+async function askForState(client: DaemonClient): Promise<{ state?: State; error?: string }> {
+  try {
+    return { state: await client.get('/state', stateSchema) };
   } catch (error) {
     if (!isCoded(error)) throw error;
     return { error: messageOf(error) };
@@ -50,7 +68,7 @@ function absence(found: Exclude<DaemonLookup, { kind: 'running' }>): string {
 }
 
 /** The page of a daemon whose process runs; `answer` is its version, or why it does not answer. */
-export function presence(daemon: DaemonFile, answer: Version | string, now: number, width?: number): string {
+export function presence(daemon: DaemonFile, answer: Version | string, now: number, width: number): string {
   const since = formatMoment(Date.parse(daemon.booted_at), now);
   const head = `daemon   pid ${daemon.pid}, started ${since}, at ${daemon.listen.join(', ')}\n`;
   if (typeof answer === 'string') return `${head}answer   ${answer}\n`;

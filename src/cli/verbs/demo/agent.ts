@@ -6,8 +6,10 @@ import { ImitatedHooks, ImitatedTranscript } from '../../../harness/claude/imita
 import { makeFolder } from '../../../platform/make-folder.ts';
 import type { Terminal } from '../../../platform/own-terminal.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
+import { readRegularText } from '../../../platform/regular-file.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { captureIn, fileCapture } from './file-capture.ts';
+import { type DemoMeeting, meetingIn, readTranscript, writeNotes } from './scribe.ts';
 
 /** Everything that the demo agent uses. */
 export type DemoAgentWorld = {
@@ -33,6 +35,11 @@ const STEPS = [
   { says: 'doing the next piece', tools: ['Edit', 'Read', 'Edit', 'Grep'] },
   { says: 'writing it down', tools: ['Edit', 'Read'] },
 ] as const;
+
+/** Looks without anything new after which it takes a meeting for over. */
+const MOST_QUIET = 400;
+/** Bytes of a transcript that it reads. */
+const MOST_TRANSCRIPT = 16 * 1024 * 1024;
 
 /** Asked in a task of the user’s own, so that there is somebody to answer. */
 const QUESTION = 'Is there anything that I should begin with?';
@@ -126,6 +133,11 @@ async function work(world: DemoAgentWorld, talk: Talk): Promise<number> {
   }
   const fiber = await readFiber(world, id);
   world.out(`\n  demo agent at work on “${fiber.name}”\n  in ${world.cwd}\n\n`);
+  const meeting = meetingIn(world.prompt);
+  if (meeting !== null) {
+    await followMeeting(world, talk, id, meeting);
+    return 0;
+  }
   const progress = readProgress(fiber.body);
   const session = progress.done + 1;
   const leaf = fiber.id.split('/').at(-1) ?? fiber.id;
@@ -154,6 +166,39 @@ async function work(world: DemoAgentWorld, talk: Talk): Promise<number> {
   world.out(`\n  ${outcome}\n  handing off\n`);
   await svc(world, ['handoff', id]);
   return 0;
+}
+
+/** Follows the transcript until the meeting is over, and keeps what was said in the fiber. */
+async function followMeeting(
+  world: DemoAgentWorld,
+  { transcript, hooks }: Talk,
+  id: string,
+  meeting: DemoMeeting,
+): Promise<void> {
+  world.out(`  · following “${meeting.title}”\n`);
+  let known = -1;
+  for (let quiet = 0; quiet < MOST_QUIET; ) {
+    const heard = readTranscript(await readRegularText(meeting.transcript, MOST_TRANSCRIPT).catch(() => ''));
+    const count = heard.spoken.length + heard.marks.length;
+    if (count > known) {
+      quiet = 0;
+      for (const line of heard.spoken.slice(Math.max(0, known))) world.out(`    ${line}\n`);
+      known = count;
+      const { body } = await readFiber(world, id);
+      await hooks.tool('Edit', { file_path: meeting.transcript }, async () => {
+        await svc(world, ['fiber', 'edit', id, '--body', '-'], writeNotes(body, meeting, heard));
+      });
+    } else quiet += 1;
+    if (heard.ended) {
+      const outcome = `Notes of “${meeting.title}”; lines: ${heard.spoken.length}, marks: ${heard.marks.length}.`;
+      await svc(world, ['fiber', 'edit', id, '--outcome', outcome, '--status', 'closed']);
+      transcript.assistant(outcome);
+      world.out(`\n  ${outcome}\n  handing off\n`);
+      break;
+    }
+    await sleep(world.clock, world.pace_ms);
+  }
+  await svc(world, ['handoff', id]);
 }
 
 function playedOutcome(session: number, planned: number, notes: string): string {

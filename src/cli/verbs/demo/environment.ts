@@ -17,7 +17,9 @@ export function demoContext<C extends Pick<CliContext, 'env' | 'cwd'>>(
   context: C,
   dir: string | undefined,
 ): C {
-  return { ...context, env: { ...context.env, ...demoEnvironment(context.env, demoRoot(context, dir)) } };
+  const root = demoRoot(context, dir);
+  const named = { SVC_DEMO_DIR: dir === undefined ? '' : root };
+  return { ...context, env: { ...context.env, ...demoEnvironment(context.env, root), ...named } };
 }
 
 /** The demo's folder: the given one, else inside a checkout, else beside the data of an installed package. */

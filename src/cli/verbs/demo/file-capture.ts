@@ -1,3 +1,5 @@
+import { meetingIn } from './scribe.ts';
+
 /** What a launch message says of a text that is to become a fiber. */
 export type DemoCapture = {
   text: string;
@@ -41,7 +43,7 @@ export async function fileCapture(
   { text, install, claim }: DemoCapture,
   svc: (args: string[], input?: string) => Promise<string>,
 ): Promise<string> {
-  const [first = ''] = text.split('\n');
+  const first = meetingIn(text)?.title ?? text.split('\n')[0] ?? '';
   const store = install.store === undefined ? [] : ['--store', install.store];
   const added = await svc(
     ['fiber', 'add', first.trim().slice(0, NAME_CHARS), ...store, '--body', '-', '--json'],

@@ -12,7 +12,7 @@ import { guardAdapters } from '../../../harness/guarded-adapter.ts';
 import { HARNESSES } from '../../../harness/harnesses.ts';
 import { createRunner } from '../../../platform/process.ts';
 import { followedStores } from '../../find-fiber.ts';
-import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
+import { type Check, type DoctorContext, type Finding, fail, lack, ok, warn } from './check.ts';
 import { hostOf } from './host.ts';
 
 /** Which agents can start, and which would wait for an answer in a worker's terminal. */
@@ -43,7 +43,7 @@ const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 function summary(startable: readonly string[]): Finding {
   const programs = Object.values(HARNESSES).map(({ title, install }) => `${title} (${install})`);
   if (startable.length > 0) return ok('agents', `these can start: ${startable.join(', ')}`);
-  return warn(
+  return lack(
     'agents',
     'no agent can start here, so only the demo can show a worker',
     `install ${choices.format(programs)}, and run it once to log in`,

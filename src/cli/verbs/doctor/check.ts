@@ -10,6 +10,8 @@ export const findingSchema = z.object({
   level: z.enum(['ok', 'warn', 'fail']),
   what: z.string(),
   mend: z.string().nullable(),
+  /** Of a warning: nothing is broken, and no work can start before it is mended. */
+  keeps_back: z.literal(true).optional(),
 });
 export type Finding = z.infer<typeof findingSchema>;
 
@@ -40,6 +42,11 @@ export function findingLine({ name, level, what, mend }: Finding): string {
 
 export function warn(name: string, what: string, mend: string): Finding {
   return { name, level: 'warn', what, mend };
+}
+
+/** Of what a machine lacks before its first work. */
+export function lack(name: string, what: string, mend: string): Finding {
+  return { ...warn(name, what, mend), keeps_back: true };
 }
 
 export function fail(name: string, what: string, mend: string): Finding {

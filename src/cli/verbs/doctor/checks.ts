@@ -8,6 +8,7 @@ import { checkListenAddress } from './listen-address.ts';
 import { checkMuxServer } from './mux-server.ts';
 import { checkNativeHttp } from './native-http.ts';
 import { checkOperatorFiles } from './operator-files.ts';
+import { checkRecorder } from './recorder.ts';
 import { checkRuntime } from './runtime.ts';
 import { checkHooks, checkSkills } from './skills.ts';
 import { checkStores } from './stores.ts';
@@ -29,4 +30,5 @@ export const CHECKS: readonly NamedCheck[] = [
   { name: 'tmux server', check: checkMuxServer },
   { name: 'leases', check: checkLeases },
   { name: 'address', check: checkListenAddress },
+  { name: 'recorder', check: checkRecorder },
 ];

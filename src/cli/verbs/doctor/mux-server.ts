@@ -1,6 +1,7 @@
 import { isCoded } from '../../../base/errors.ts';
 import { type State, stateSchema, type WorkerMemoryView } from '../../../contract/http/state.ts';
 import { showBytes } from '../../../contract/memory-max.ts';
+import { muxOwnerWords } from '../../command-line/screen-words.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type Check, type Finding, ok, warn } from './check.ts';
 
@@ -25,13 +26,11 @@ function owner(found: { kind: string; name: string | null }): Finding[] {
     return [
       warn(
         'tmux server',
-        `daemon_born: it belongs to the daemon’s own service (${found.name}) and ends with it, with all workers`,
+        `tmux ${muxOwnerWords(found)} and ends with its service, with all workers`,
         'when no worker runs, end the server and start one from your own terminal: tmux new-session -d -s svc-anchor',
       ),
     ];
-  if (found.kind === 'user_born') return [ok('tmux server', `user_born: ${found.name}`)];
-  if (found.kind === 'absent') return [ok('tmux server', 'absent: one is started with the first worker')];
-  return [ok('tmux server', 'unknown: the system does not tell what started it')];
+  return [ok('tmux server', `tmux ${muxOwnerWords(found)}`)];
 }
 
 /** The mechanism that limits the memory of workers, and the limits. */

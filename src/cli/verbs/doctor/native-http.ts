@@ -1,7 +1,7 @@
 import { messageOf } from '../../../base/errors.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 
-const MEND = 'install the package again on this machine; it must not be copied from another system';
+const MEND = 'install the package again';
 
 /** Whether the native HTTP module loads on this machine, if SVC_HTTP uses it. */
 export const checkNativeHttp: Check = async ({ settings }) => {

@@ -2,24 +2,19 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isCoded, systemCode } from '../../../base/errors.ts';
 import { readStores } from '../../../config/path-lists.ts';
-import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
+import { type Check, type DoctorContext, type Finding, fail, lack, ok } from './check.ts';
 
 /** Whether the configured stores exist and can be read and written (DSP-7). */
 export const checkStores: Check = async ({ settings, disks }) => {
   try {
-    const { paths, followed, source, file } = readStores(settings);
+    const { paths, followed, source } = readStores(settings);
     if (paths.length > 0)
       return await Promise.all(paths.map((root) => store(root, followed.includes(root), disks)));
-    const place = source === 'environment' ? 'SVC_STORES' : file;
-    const example =
-      source === 'environment' ? '/path/to/project' : '{"version": 1, "stores": ["/path/to/project"]}';
-    return [
-      warn(
-        'stores',
-        'no store is configured, so there is nothing to dispatch',
-        `name one in ${place}: ${example}`,
-      ),
-    ];
+    const mend =
+      source === 'environment'
+        ? 'name one in SVC_STORES: /path/to/project'
+        : 'make one with: svc fiber init ~/fibers';
+    return [lack('stores', 'no store is configured, so there is nothing to dispatch', mend)];
   } catch (error) {
     // The check of the operator files reports a fault of the file.
     if (isCoded(error, 'invalid_config')) return [];

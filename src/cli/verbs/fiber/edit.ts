@@ -11,11 +11,13 @@ import type { KnownAgents } from '../../../lifecycle/agent-verbs.ts';
 import { armsClosed, planFieldEdit } from '../../../lifecycle/field-edit.ts';
 import { requireFieldValues } from '../../../lifecycle/field-values.ts';
 import { DRY_RUN, DUE, FIBER, OUTCOME, option, STORE, statusOption } from '../../command-line/options.ts';
+import { svcOf } from '../../command-line/output.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, type Given } from '../../command-line/verb.ts';
 import { findInStores, thisHost } from '../../find-fiber.ts';
 import { daemonOf } from '../lifecycle/write.ts';
 import { fiberWithBodySchema, readBody } from './body.ts';
+import { editInEditor, personsEditor } from './edit-in-editor.ts';
 
 /** The options that change something; a roster is written without them. */
 const CHANGES = {
@@ -33,7 +35,7 @@ type Changes = Given<typeof CHANGES>;
 
 /** `svc fiber edit <id>`: one locked write; the other fields keep their bytes. */
 export const verb = defineVerb({
-  summary: 'Change fields or the body of a fiber',
+  summary: 'Change a fiber: in your editor, or by options',
   arguments: { fiber: FIBER },
   options: {
     ...CHANGES,
@@ -49,12 +51,23 @@ export const verb = defineVerb({
     dry_run: DRY_RUN,
   },
   examples: [
+    [
+      'svc fiber edit say-hello',
+      'opens the document in $VISUAL or $EDITOR, and writes it if nobody else did',
+    ],
     ['svc fiber edit say-hello --outcome "Greets in two languages."', 'sets the line that the card shows'],
     ['svc fiber edit say-hello --set svc.effort=high', 'sets any field; the rest stays as it is'],
   ],
   json: fiberWithBodySchema,
   async run(context, { fiber: reference, collaboration, expected_digest, ...given }) {
-    const { store, id } = findInStores(context, reference, given.store);
+    const found = findInStores(context, reference, given.store);
+    const { store, id } = found;
+    if (collaboration === undefined && given.dry_run !== true && isUnchanged(given) && isTerminal(context)) {
+      const svc = svcOf(readSettings(context.env));
+      const { fiber, changed } = await editInEditor(found, svc, personsEditor(context));
+      const text = changed ? `${id}  ${fiber.digest}\n` : `${id} is as it was.\n`;
+      return { json: { fiber }, text, one_line: true };
+    }
     const fixed =
       collaboration === undefined
         ? fixedEdit(given, await readBody(context, given.body))
@@ -74,6 +87,15 @@ export const verb = defineVerb({
   },
 });
 
+function isUnchanged(changes: Changes): boolean {
+  return (Object.keys(CHANGES) as (keyof Changes)[]).every((name) => changes[name] === undefined);
+}
+
+/** An editor needs both sides of a terminal. */
+function isTerminal({ stdin, width }: CliContext): boolean {
+  return stdin.isTTY === true && Number.isFinite(width);
+}
+
 /** The agents of this host, unless the fiber is another host's. */
 function knownAgents(context: CliContext, document: FiberDocument, edit: DocumentEdit): KnownAgents | null {
   const host = edit.set?.['svc.host'] ?? document.svc?.host;
@@ -91,7 +113,7 @@ async function isRunning(context: CliContext, root: string, id: string): Promise
 
 /** The roster is replaced as a whole, in a separate write (WPL-11). */
 async function assignment(context: CliContext, changes: Changes, given: string): Promise<DocumentEdit> {
-  if ((Object.keys(CHANGES) as (keyof Changes)[]).some((name) => changes[name] !== undefined))
+  if (!isUnchanged(changes))
     throw new CodedError(
       'invalid_request',
       '--collaboration cannot be combined with other changes; make them with a second command',
@@ -125,7 +147,11 @@ function fixedEdit(options: Changes, body: string | undefined): DocumentEdit {
     body === undefined &&
     !options.tag &&
     !options.untag;
-  if (empty) throw new CodedError('invalid_request', 'nothing to change; see "svc fiber edit --help"');
+  if (empty)
+    throw new CodedError(
+      'invalid_request',
+      'nothing to change; name an option, or type it on a terminal, where it opens your editor',
+    );
   return edit;
 }
 

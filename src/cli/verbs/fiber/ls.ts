@@ -36,7 +36,7 @@ export const verb = defineVerb({
     ];
     return {
       json: { fibers, errors },
-      text: renderList(fibers),
+      text: renderList(fibers, context.width),
       one_line: true,
       warnings: errors.map(({ path, message }) => (path === null ? message : `${path}: ${message}`)),
       exit: errors.length === 0 ? EXIT.ok : EXIT.refused,

@@ -1,19 +1,21 @@
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import type { DocumentWithBody } from '../../../fibers/document.ts';
 import { formatTable } from '../../command-line/output.ts';
+import { KIND_WORDS } from '../../command-line/screen-words.ts';
 
 /** `svc fiber ls` for a person. */
-export function renderList(rows: FiberDocument[]): string {
+export function renderList(rows: FiberDocument[], width: number): string {
   if (rows.length === 0) return 'No fibers.\n';
   return formatTable(
-    ['fiber', 'status', 'kind', 'host', 'name'],
+    ['fiber', 'status', 'starts', 'host', 'name'],
     rows.map((row) => [
       row.id,
       row.error === undefined ? verdictOf(row) : 'error',
-      row.svc?.kind ?? '',
+      row.svc?.kind === undefined ? '' : KIND_WORDS[row.svc.kind],
       row.svc?.host ?? '',
       row.error ?? row.name,
     ]),
+    width,
   );
 }
 
@@ -50,7 +52,7 @@ export function renderPage(document: DocumentWithBody): string {
 function verdictOf(row: FiberDocument): string {
   if (row.status !== 'closed') return row.status;
   if (row.tempered === undefined) return 'closed (to review)';
-  return row.tempered ? 'closed (accepted)' : 'closed (composted)';
+  return row.tempered ? 'closed (accepted)' : 'closed (set aside)';
 }
 
 /** On one line, so that no value can imitate another field. */

@@ -1,10 +1,10 @@
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
-import { formatDuration, formatTime } from '../../command-line/output.ts';
+import { formatDuration, formatMoment, svcOf } from '../../command-line/output.ts';
+import { holdWords, letGo } from '../../command-line/screen-words.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
-import { describeHold, letGo } from '../status/hold.ts';
 
 type Written = Pick<FiberDocument, 'id' | 'store' | 'status' | 'svc'>;
 
@@ -15,7 +15,7 @@ type Written = Pick<FiberDocument, 'id' | 'store' | 'status' | 'svc'>;
 export async function whatNext(context: CliContext, fiber: Written): Promise<string> {
   if (fiber.svc === undefined) return '';
   const settings = readSettings(context.env);
-  return describeNext(fiber, await readState(settings), settings.demo ? 'svc demo' : 'svc');
+  return describeNext(fiber, await readState(settings), svcOf(settings));
 }
 
 /** One line for a person: who starts a worker for this fiber, when, and what to type if nothing will. */
@@ -42,17 +42,17 @@ function describeStart(fiber: Written, state: State | null, svc: string): string
   if (fiber.svc.host !== state.host)
     return `The daemon of ${fiber.svc.host} starts it; the one here is ${state.host}.\n`;
   if (!state.poll_health.stores.some(({ store }) => store === fiber.store))
-    return `The daemon does not poll ${fiber.store}; add it with: svc fiber init ${fiber.store} --poll\n`;
+    return `The daemon does not poll ${fiber.store}; add it with: ${svc} fiber init ${fiber.store} --poll\n`;
   const held = state.pending_launch.find(isFiber);
   if (held !== undefined && held.reason !== 'boot_quarantine')
-    return `It is held back: ${describeHold(held.reason, held.note)}; let it start with: ${letGo(held.reason, fiber.id, svc)}\n`;
+    return `It is held back: ${holdWords(held.reason, held.note)}; let it start with: ${letGo(held.reason, fiber.id, svc)}\n`;
   if (state.brake.on)
     return `The emergency brake is on, so nothing starts; let it go with: ${svc} resume-all\n`;
   if (held !== undefined || (state.boot_quarantine.active && fiber.svc.kind === 'standing'))
     return `It is held back, as everything is since the daemon started; let it begin with: ${svc} daemon release\n`;
   if (fiber.svc.kind === 'standing') {
     const next = state.standing_roles.find(isFiber)?.next_due_at ?? null;
-    const when = next === null ? 'when its schedule says so' : `at ${formatTime(next)}`;
+    const when = next === null ? 'when its schedule says so' : formatMoment(next, state.generated_at);
     return `The daemon starts it ${when}: ${svc} status\n`;
   }
   return `The daemon starts it within ${formatDuration(Math.max(1000, state.poll_health.interval_ms))}; see: ${svc} status ${fiber.id}\n`;

@@ -17,14 +17,18 @@ import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../../../fibers/store.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
 import { describeFiber, describeUnchanged, isArming, planAction } from '../../../lifecycle/actions.ts';
+import { worktreeOf } from '../../../lifecycle/planned-edit.ts';
 import { storageError } from '../../../platform/storage-error.ts';
+import { readinessWarnings } from '../../agent-readiness.ts';
 import { DRY_RUN, JSON_OPTION, option, STORE } from '../../command-line/options.ts';
+import { svcOf } from '../../command-line/output.ts';
 import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
 import type { Answer, CliContext, Given } from '../../command-line/verb.ts';
 import { connectDaemon, type DaemonClient, errorOf } from '../../daemon-client/client.ts';
 import { findInStores, thisHost } from '../../find-fiber.ts';
 import { claimBeforeArming, ownFiber } from '../capture-session.ts';
 import { requireProjectFolder } from '../resolve-dir.ts';
+import { sharedFolderWarnings } from './shared-folder.ts';
 import { whatNext } from './what-next.ts';
 
 /** Options of every lifecycle verb. */
@@ -48,11 +52,15 @@ type ServiceFields = {
   agent: string | undefined;
   effort: string | undefined;
   surface: Surface | undefined;
+  worktree: true | undefined;
 };
 
 /** The same as fields of a request; a folder on this host must exist, one on another host must be absolute. */
-export function readServiceFields(context: CliContext, given: ServiceFields): ServiceFields {
-  const { host, project_dir, agent, effort, surface } = given;
+export function readServiceFields(
+  context: CliContext,
+  given: Omit<ServiceFields, 'worktree'> & { worktree: boolean | undefined },
+): ServiceFields {
+  const { host, project_dir, agent, effort, surface, worktree } = given;
   const isHere = host === undefined || host === thisHost(context);
   return {
     host,
@@ -60,6 +68,7 @@ export function readServiceFields(context: CliContext, given: ServiceFields): Se
     agent,
     effort,
     surface,
+    worktree: worktree === true ? true : undefined,
   };
 }
 
@@ -87,10 +96,19 @@ export async function runLifecycle(
     return daemon === null
       ? rehearsed(rehearseHere(context, found, request))
       : rehearseRequest(daemon, ...routeOf(request));
-  const text = daemon === null ? await writeHere(context, found, request) : await askDaemon(daemon, request);
+  const text =
+    daemon === null ? await writeHere(context, found, request, local) : await askDaemon(daemon, request);
   const { body: _body, ...fiber } = found.store.read(found.id);
-  const next = given.json === true || local ? '' : await nextOf(context, fiber);
-  return { json: { fiber }, text: `${text}${next}`, one_line: true, warnings: agentsWarning(context, fiber) };
+  if (given.json === true || local) return { json: { fiber }, text, one_line: true };
+  const next = await nextOf(context, fiber);
+  const warnings = agentsWarning(context, fiber);
+  // Only whoever says where or by whom it is worked on is told what is missing for that.
+  if ('agent' in fields) {
+    warnings.push(...(await readinessWarnings(context, fiber)));
+    const svc = svcOf(readSettings(context.env));
+    if (daemon !== null) warnings.push(...(await sharedFolderWarnings(daemon, fiber, svc)));
+  }
+  return { json: { fiber }, text: `${text}${next}`, one_line: true, warnings };
 }
 
 /** Names a broken agents file to whoever has just said which agent is to work on a fiber, or left it to the default. */
@@ -135,11 +153,27 @@ async function askDaemon(daemon: DaemonClient, request: LifecycleRequest): Promi
   throw new CodedError(answer.refusal ?? 'invalid_request', sentence);
 }
 
-async function writeHere(context: CliContext, found: FoundFiber, request: LifecycleRequest): Promise<string> {
+async function writeHere(
+  context: CliContext,
+  found: FoundFiber,
+  request: LifecycleRequest,
+  local: boolean,
+): Promise<string> {
   if ('kill' in request && request.kill === true)
     throw new CodedError(
       'daemon_unreachable',
       'only the daemon can end a worker; start it with: svc daemon start, or leave --kill out',
+    );
+  // With `--local` a daemon may have asked for the document alone.
+  if (
+    request.action === 'reshape' &&
+    request.worktree === false &&
+    !local &&
+    worktreeOf(found.store.read(found.id)) !== null
+  )
+    throw new CodedError(
+      'daemon_unreachable',
+      'only the daemon can remove a git worktree; start it with: svc daemon start',
     );
   const fiber = await found.store.update(found.id, planHere(context, request));
   if (request.action === 'resume') liftHold(context, fiber);
@@ -178,6 +212,6 @@ function planHere(context: CliContext, request: LifecycleRequest): PlanEdit {
 function localFolder(context: CliContext, given: string | undefined): string | undefined {
   if (given === undefined) return undefined;
   const path = resolveDirectory(given, context.cwd);
-  requireProjectFolder(path);
+  requireProjectFolder(path, '--project-dir');
   return path;
 }

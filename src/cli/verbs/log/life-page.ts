@@ -1,104 +1,220 @@
+import { escapeForTerminal } from '../../../base/terminal-text.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
 import type { LifeEntry } from '../../../contract/http/life.ts';
 import type { Spend, Tokens } from '../../../contract/http/spend.ts';
 import { nativeIdOf, parseAddress } from '../../../contract/session-address.ts';
-import { formatDuration, formatTable, formatTime } from '../../command-line/output.ts';
+import { type Screen, tabLine } from '../../command-line/columns.ts';
+import { wrapPage, wrapWords } from '../../command-line/fit-width.ts';
+import { marksOf } from '../../command-line/glyphs.ts';
+import {
+  formatDate,
+  formatDuration,
+  formatMoment,
+  formatTable,
+  formatTimeOfDay,
+} from '../../command-line/output.ts';
+import { endWords, lastLine } from '../../command-line/screen-words.ts';
+import type { Span, Styled, Tone } from '../../command-line/styled-text.ts';
+import { briefCount } from '../spend/spend-page.ts';
 import { deathDetails, lastScreen } from '../status/death.ts';
 
 export type LifePage = {
   /** Whose ledgers these are. */
   host: string;
-  fiber: Pick<FiberRow, 'id' | 'name' | 'status' | 'svc'>;
+  fiber: Pick<FiberRow, 'id' | 'name' | 'svc'>;
   entries: readonly LifeEntry[];
   /** How many older entries are left out. */
   earlier: number;
   spend: Spend | null;
 };
 
-/** A fiber's life as one page: what happened, oldest first, and what its sessions used. */
-export function lifePage({ host, fiber, entries, earlier, spend }: LifePage, width?: number): string {
+export type LifeOptions = Screen & {
+  /** In milliseconds since the Unix epoch. */
+  now: number;
+  /** The session of each entry too, and the tokens of each session. */
+  verbose: boolean;
+  /** The command that shows this page. */
+  command: string;
+};
+
+/** A fiber's life as one page: what happened, oldest first, below its days, and what its sessions used. */
+export function lifePage({ host, fiber, entries, earlier, spend }: LifePage, options: LifeOptions): Styled {
+  const { now, width, verbose, command } = options;
   const owner = fiber.svc?.host;
-  const head = [`${fiber.id} (${fiber.status})  ${fiber.name.replace(/\s+/g, ' ')}`];
+  const notes: string[] = [];
   if (owner !== undefined && owner !== host)
-    head.push(`Its host is ${owner}; this is what ${host} recorded.`);
-  if (entries.length === 0 && earlier === 0) head.push(`Nothing of it is recorded on ${host} yet.`);
-  if (earlier > 0) head.push(`${earlier} earlier; show them with: -n ${entries.length + earlier}`);
-  const rows = entries.map((entry) => [
-    formatTime(entry.at),
-    WORDS[entry.kind],
-    shortId(entry.session),
-    detail(entry),
-  ]);
+    notes.push(`Its host is ${owner}; this is what ${host} recorded.`);
+  if (entries.length === 0 && earlier === 0) notes.push(`Nothing of it is recorded on ${host} yet.`);
+  if (earlier > 0)
+    notes.push(`${earlier} earlier; show them with: ${command} -n ${entries.length + earlier}`);
+  const last = lastEnd(entries);
+  const rows = entries.map((entry) => ({
+    at: entry.at,
+    ...tellingOf(entry),
+    session: verbose ? shortId(entry.session) : null,
+    // The screen of the last end is shown below.
+    words: wordsOf(entry, now, entry !== last),
+  }));
+  const piped = width === Number.POSITIVE_INFINITY;
   return [
-    head.map((line) => `${line}\n`).join(''),
-    rows.length === 0 ? '' : `\n${formatTable(['when', 'what', 'session', 'more'], rows, width)}`,
-    lastEnd(entries),
-    spend === null || spend.sessions.length === 0 ? '' : `\nTokens\n${spendTable(spend, width)}`,
-  ].join('');
+    ...headOf(fiber, options),
+    wrapPage(notes.map((line) => `${line}\n`).join(''), width),
+    ...(piped ? rows.map((row) => tabbed(row, now)) : dayLines(rows, options)),
+    last === undefined ? '' : wrapPage(escapeForTerminal(endPage(last, now)), width),
+    spend === null || spend.sessions.length === 0 ? '' : tokensPage(spend, width, verbose),
+  ];
+}
+
+type Telling = { what: string; tone?: Tone };
+type Row = Telling & { at: number; session: string | null; words: string };
+
+function headOf({ id, name }: LifePage['fiber'], { width, unicode }: LifeOptions): Span[] {
+  const title = name.replace(/\s+/g, ' ').trim();
+  if (width === Number.POSITIVE_INFINITY) return [tabLine([id, title])];
+  const [first = '', ...rest] = wrapPage(`${id}${marksOf(unicode).between}${title}`, width).split('\n');
+  return [{ tone: 'heading', text: first }, ...rest.map((line) => `\n${line}`), '\n'];
+}
+
+function tabbed({ at, what, session, words }: Row, now: number): string {
+  const when = `${formatDate(at, now)} ${formatTimeOfDay(at)}`;
+  return tabLine([when, what, ...(session === null ? [] : [session]), words]);
+}
+
+const INDENT = '  ';
+const GAP = '  ';
+
+/** Each day as a heading with its entries below. */
+function dayLines(rows: readonly Row[], { now, width }: LifeOptions): Span[] {
+  const columns = Math.max(0, ...rows.map(({ what }) => what.length));
+  const spans: Span[] = [];
+  let shown = '';
+  for (const { at, what, tone, session, words } of rows) {
+    const day = formatDate(at, now);
+    if (day !== shown) spans.push({ tone: 'heading', text: day }, '\n');
+    shown = day;
+    const time = formatTimeOfDay(at);
+    const id = session === null ? '' : `${session.padEnd(SHORT)}${GAP}`;
+    const lead = INDENT.length + time.length + GAP.length + columns + GAP.length + id.length;
+    const told = escapeForTerminal(words.replace(/\s+/g, ' ').trim());
+    const [first = '', ...rest] = wrapWords(told, width - lead);
+    const label = first === '' && id === '' ? what : what.padEnd(columns);
+    spans.push(INDENT, { tone: 'dim', text: time }, GAP, tone === undefined ? label : { tone, text: label });
+    spans.push(`${first === '' && id === '' ? '' : `${GAP}${id}${first}`}`.trimEnd(), '\n');
+    spans.push(...rest.map((line) => `${' '.repeat(lead)}${line}\n`));
+  }
+  return spans;
 }
 
 const WORDS: Readonly<Record<LifeEntry['kind'], string>> = {
-  dispatch: 'dispatched',
+  dispatch: 'started',
   resume: 'resumed',
   claim: 'claimed',
   capture: 'captured',
   adopt: 'adopted',
-  session: 'new session',
+  session: 'went on',
   handoff: 'handed off',
   ended: 'ended',
   message: 'message',
-  prompts: 'prompted',
-  commit: 'committed',
+  prompts: 'you',
+  commit: 'commit',
   sent: 'sent',
   closed: 'closed',
   accepted: 'accepted',
-  composted: 'composted',
+  composted: 'set aside',
 };
 
-function detail(entry: LifeEntry): string {
+const TONES: Readonly<Partial<Record<LifeEntry['kind'], Tone>>> = {
+  dispatch: 'machine',
+  resume: 'machine',
+  prompts: 'you',
+};
+
+function tellingOf(entry: LifeEntry): Telling {
+  if (entry.kind === 'ended' && entry.mend !== undefined) return { what: 'died', tone: 'fault' };
+  const tone = TONES[entry.kind];
+  return { what: WORDS[entry.kind], ...(tone === undefined ? {} : { tone }) };
+}
+
+/** What is told of an entry beside its kind; `with_screen`: also what the screen of a dead worker said last. */
+function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
   switch (entry.kind) {
+    case 'dispatch':
+      return `${agentOf(entry)}, fresh`;
     case 'session':
-      return entry.session ?? '';
+      return 'in a new conversation';
     case 'handoff':
       return after(entry.lasted_ms);
-    case 'ended':
-      return `${entry.detail ?? entry.reason} ${after(entry.lasted_ms)}`;
+    case 'ended': {
+      const said = with_screen && entry.mend !== undefined ? lastLine(entry.screen) : null;
+      const how = entry.detail ?? endWords(entry.reason);
+      return joined(said === null ? how : `${how}, "${said}"`, after(entry.lasted_ms));
+    }
     case 'closed':
       return '';
     case 'accepted':
     case 'composted':
-      if (entry.by_itself !== undefined) return byItself(entry.by_itself.began_at);
+      if (entry.by_itself !== undefined) return byItself(entry.by_itself.began_at, now);
       return entry.exact ? '' : 'at that time or before';
-    case 'message': {
-      const { direction, from, to, status, transport } = entry;
-      const stage = transport === 'held' ? 'held' : status;
-      return `${direction === 'received' ? `from ${shortAddress(from)}` : `to ${shortAddress(to)}`}: ${stage}`;
-    }
+    case 'message':
+      return messageWords(entry);
     case 'prompts':
-      return entry.count === 1 ? 'once' : `${entry.count} times`;
+      return entry.count === 1 ? 'wrote to it' : `wrote to it ${entry.count} times`;
     case 'commit': {
       const { sha, subject, files, insertions, deletions } = entry;
-      return `${sha.slice(0, 8)} ${subject} (${files === 1 ? '1 file' : `${files} files`}, +${insertions} -${deletions})`;
+      return `${sha.slice(0, SHORT)} ${subject} (${files === 1 ? '1 file' : `${files} files`}, +${insertions} -${deletions})`;
     }
     case 'sent':
       return entry.files.join(', ');
     default:
-      return `${entry.agent ?? entry.harness}${entry.mux_session === null ? '' : ` in ${entry.mux_session}`}`;
+      return agentOf(entry);
   }
 }
 
-/** Why the last of these runs died, if it did; else the last screen of an agent that was left. */
-function lastEnd(entries: readonly LifeEntry[]): string {
-  const last = entries.findLast(({ kind }) => kind === 'ended' || kind === 'handoff');
-  if (last?.kind !== 'ended') return '';
-  const { at, mend, screen } = last;
-  const when = formatTime(at);
-  if (mend !== undefined) return `\nThe last worker died at ${when}. ${deathDetails({ mend, screen })}`;
-  return screen === undefined ? '' : `\nThe last worker ended at ${when}. ${lastScreen(screen)}`;
+function agentOf({ agent, harness }: { agent: string | null; harness: string }): string {
+  return agent ?? harness;
 }
 
-function byItself(began_at: number | null): string {
-  const run = began_at === null ? '' : `, after the run of ${formatTime(began_at)}`;
+type Message = Extract<LifeEntry, { kind: 'message' }>;
+
+function messageWords({ direction, from, to, status, transport }: Message): string {
+  const other = direction === 'received' ? `from ${partnerOf(from)}` : `to ${partnerOf(to)}`;
+  return `${other}: ${transport === 'held' ? 'held' : STAGES[status]}`;
+}
+
+const STAGES: Readonly<Record<Message['status'], string>> = {
+  accepted: 'on its way',
+  context_added: 'left for its next turn',
+  submitted: 'read',
+  queued: 'in its queue',
+  unknown: 'not known whether it came',
+  rejected: 'refused',
+};
+
+/** Who wrote or was written to: a person by name, a worker by its program and host. */
+function partnerOf(text: string): string {
+  if (nativeIdOf(text) === null) return text;
+  const { harness, host } = parseAddress(text);
+  return `a ${harness} session on ${host}`;
+}
+
+/** The last of these runs that is over, where it did not hand off and there is more to tell of it. */
+function lastEnd(entries: readonly LifeEntry[]): Ended | undefined {
+  const last = entries.findLast(({ kind }) => kind === 'ended' || kind === 'handoff');
+  if (last?.kind !== 'ended') return undefined;
+  return last.mend === undefined && last.screen === undefined ? undefined : last;
+}
+
+type Ended = Extract<LifeEntry, { kind: 'ended' }>;
+
+function endPage({ at, mend, screen }: Ended, now: number): string {
+  const when = formatMoment(at, now);
+  if (mend !== undefined) return `\nThe last worker died ${when}. ${deathDetails({ mend, screen })}`;
+  return `\nThe last worker ended ${when}. ${lastScreen(screen ?? '')}`;
+}
+
+function byItself(began_at: number | null, now: number): string {
+  const run =
+    began_at === null ? '' : `, after the run of ${formatDate(began_at, now)} ${formatTimeOfDay(began_at)}`;
   return `by itself (--auto-accept)${run}`;
 }
 
@@ -106,21 +222,32 @@ function after(lasted_ms: number | null): string {
   return lasted_ms === null ? '' : `after ${formatDuration(lasted_ms)}`;
 }
 
-/** A session by enough of its address to tell it apart; a person by name. */
-function shortAddress(text: string): string {
-  if (nativeIdOf(text) === null) return text;
-  const { harness, native_id } = parseAddress(text);
-  return `${harness} ${shortId(native_id)}`;
+function joined(...parts: string[]): string {
+  return parts.filter((part) => part !== '').join(', ');
 }
+
+const SHORT = 8;
 
 /** Enough of an id to tell the sessions of one fiber apart. */
 function shortId(session: string | null): string {
-  return session === null ? '-' : session.slice(0, 8);
+  return session === null ? '-' : session.slice(0, SHORT);
 }
 
-function spendTable({ sessions, total, unknown }: Spend, width?: number): string {
+function tokensPage(spend: Spend, width: number, verbose: boolean): string {
+  return verbose ? `\nTokens\n${spendTable(spend, width)}` : wrapPage(`\n${spendLine(spend)}`, width);
+}
+
+/** What all sessions used; those that nobody counted are no part of it. */
+function spendLine({ total, unknown }: Spend): string {
+  if (total === null) return 'Tokens: unknown.\n';
+  const [input, read, written, output] = counts(total).map(briefCount);
+  const rest = unknown === 0 ? '' : unknown === 1 ? '; 1 session unknown' : `; ${unknown} sessions unknown`;
+  return `Tokens: ${input} in, ${read} from cache, ${written} to cache, ${output} out${rest}.\n`;
+}
+
+function spendTable({ sessions, total, unknown }: Spend, width: number): string {
   const rows = sessions.map(({ session, models, tokens, unknown: reason }) => [
-    session,
+    shortId(session),
     models.join(', ') || '-',
     ...cells(tokens, `unknown (${UNKNOWN[reason ?? 'no_counts']})`),
   ]);
@@ -137,6 +264,9 @@ const UNKNOWN: Readonly<Record<NonNullable<Spend['sessions'][number]['unknown']>
 };
 
 function cells(tokens: Tokens | null, unknown: string): string[] {
-  if (tokens === null) return [unknown, '', '', ''];
-  return [tokens.input, tokens.cache_read, tokens.cache_write, tokens.output].map(String);
+  return tokens === null ? [unknown, '', '', ''] : counts(tokens).map(String);
+}
+
+function counts({ input, cache_read, cache_write, output }: Tokens): number[] {
+  return [input, cache_read, cache_write, output];
 }

@@ -2,6 +2,7 @@ import { isCoded, messageOf } from '../../../base/errors.ts';
 import { shellLine } from '../../../base/shell-word.ts';
 import { remoteAddress } from '../../../config/remotes.ts';
 import { wantsTunnel } from '../../../config/tunnels.ts';
+import type { FleetRow } from '../../../contract/http/fleet.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import type { Remote } from '../../../contract/operator-files.ts';
 import { placeOf } from '../../../contract/remote-address.ts';
@@ -28,11 +29,18 @@ export type CheckSurroundings = {
   own: Build;
 };
 
+/** How the daemon of this host reaches a remote; null where none runs here, or it does not know it. */
+export type SeenByDaemon = (name: string) => Promise<Pick<FleetRow, 'reach' | 'build'> | null>;
+
 /** What a person would want to know of a remote that does not answer, from the nearest to the farthest. */
-export async function checkRemote(remote: Remote, surroundings: CheckSurroundings): Promise<Finding[]> {
+export async function checkRemote(
+  remote: Remote,
+  surroundings: CheckSurroundings,
+  seenByDaemon: SeenByDaemon,
+): Promise<Finding[]> {
   const [ssh, daemon] = await Promise.all([
     remote.ssh === undefined ? [] : checkSsh(remote, remote.ssh, surroundings),
-    checkDaemon(remote, surroundings.own),
+    checkDaemon(remote, surroundings.own, seenByDaemon),
   ]);
   return [...ssh, ...daemon];
 }
@@ -71,7 +79,7 @@ export async function askSsh(
   return { fault: fail('ssh', `${alias}: ${why}`, mend) };
 }
 
-async function checkDaemon(remote: Remote, own: Build): Promise<Finding[]> {
+async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemon): Promise<Finding[]> {
   const { name } = remote;
   const address = remoteAddress(remote);
   if (address === null)
@@ -92,6 +100,14 @@ async function checkDaemon(remote: Remote, own: Build): Promise<Finding[]> {
     // The message of an untrusted socket has its mend already.
     if (isCoded(error, 'invalid_config'))
       return [fail('address', 'its socket is not trusted', messageOf(error))];
+    // The daemon of this host may have a way that this command has not, as through tailscaled.
+    const seen = 'url' in address ? await seenByDaemon(name) : null;
+    if (seen?.reach.state === 'answers' && seen.build !== null)
+      return [
+        ok('daemon', `answers the daemon of this host at ${place}, where this command cannot connect`),
+        ok('host id', name),
+        checkBuild(seen.build, own),
+      ];
     return [fail('daemon', `no answer at ${place}: ${messageOf(error)}`, mend)];
   }
   const { host, ready } = version;

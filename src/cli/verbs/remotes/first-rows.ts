@@ -16,11 +16,15 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_ROWS = 5;
 
 /** The first fibers of a new remote, as a page; why there are none where its daemon does not tell them in time. */
-export async function firstRows(remote: Remote, clock: Clock): Promise<{ page: string } | { why: string }> {
+export async function firstRows(
+  remote: Remote,
+  clock: Clock,
+  width: number,
+): Promise<{ page: string } | { why: string }> {
   const until = clock.now() + WITHIN_MS;
   for (;;) {
     const told = await rowsOf(remote);
-    if ('rows' in told) return { page: pageOf(remote.name, told.rows) };
+    if ('rows' in told) return { page: pageOf(remote.name, told.rows, width) };
     if (clock.now() >= until) return told;
     await sleep(clock, EVERY_MS);
   }
@@ -49,10 +53,10 @@ async function rowsOf(remote: Remote): Promise<{ rows: FiberRow[] } | { why: str
 }
 
 /** What runs comes first, then what is open. */
-function pageOf(name: string, rows: readonly FiberRow[]): string {
+function pageOf(name: string, rows: readonly FiberRow[], width: number): string {
   const rank = ({ runtime, status }: FiberRow) => (runtime != null ? 0 : status === 'closed' ? 2 : 1);
   const running = rows.filter((row) => rank(row) === 0).length;
   const first = rows.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_ROWS);
   const counted = `${name} has ${rows.length} ${rows.length === 1 ? 'fiber' : 'fibers'}, ${running} at work.\n`;
-  return first.length === 0 ? counted : `${counted}\n${renderList(first)}`;
+  return first.length === 0 ? counted : `${counted}\n${renderList(first, width)}`;
 }

@@ -145,11 +145,6 @@ export class AppCaptures
 
   async #check(request: AskedCapture): Promise<CheckedCapture | Refusal> {
     const world = this.#world;
-    if (request.meeting !== undefined)
-      return {
-        reason: 'surface_unsupported',
-        message: 'a meeting is captured in a terminal; leave out surface or set it to cli',
-      };
     const down = await refuseWithoutServer(world);
     if (down !== null) return down;
     const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT });

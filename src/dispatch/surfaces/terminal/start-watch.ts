@@ -7,6 +7,7 @@ import { awaitsTranscript, moveRun, type Run } from '../../run/run.ts';
 import { followHooks, learnSession } from '../../run/run-session.ts';
 import { liveState } from '../../run/run-state.ts';
 import type { World } from '../../world/world.ts';
+import { ContextWatch } from './context-watch.ts';
 
 /** Watches the transcripts of workers: that they came up, which session is theirs, and when they last moved. */
 export class StartWatch {
@@ -17,9 +18,12 @@ export class StartWatch {
   /** When the transcript whose end was last read had been written. */
   #read = new WeakMap<Run, number | null>();
 
+  readonly #contexts: ContextWatch;
+
   constructor(world: World, memory: Memory) {
     this.#world = world;
     this.#memory = memory;
+    this.#contexts = new ContextWatch(world);
   }
 
   /** Looks after workers whose start is not confirmed yet (P9); answers the fibers that moved. */
@@ -46,7 +50,8 @@ export class StartWatch {
       await followHooks(this.#world, run);
       await this.#look(run);
       const limited = run.transcript_path !== null && (await this.#lookForLimit(run, run.transcript_path));
-      if (limited || run.last_activity_at !== before[0] || run.session_uuid !== before[1])
+      const filled = await this.#contexts.look(run);
+      if (limited || filled || run.last_activity_at !== before[0] || run.session_uuid !== before[1])
         moved.push(run.key);
     }
     return moved;

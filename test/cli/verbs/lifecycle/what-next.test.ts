@@ -45,7 +45,7 @@ describe('what a changed fiber waits for', () => {
       'a kill',
       fiber(),
       state({ held: 'killed' }),
-      'killed (wrong branch); let it start with: svc resume work/loader',
+      'stopped by you: wrong branch; let it start with: svc resume work/loader',
     ],
     ['a lost server', fiber(), state({ held: 'server_lost' }), 'let it start with: svc resume work/loader'],
     ['its schedule', svc({ kind: 'standing' }), state(), 'when its schedule says so'],

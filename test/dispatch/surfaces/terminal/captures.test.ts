@@ -96,7 +96,6 @@ describe('a capture', () => {
     ['project_dir_in_store', { project_dir: '/srv/stored' }],
     ['agent_unknown', { agent: 'nobody' }],
     ['effort_unknown', { effort: 'enormous' }],
-    ['meeting_unsupported', { meeting: { mode: 'call' } }],
   ])('[WPL-6] [ERR-17] is refused with %s before any effect: %j', async (reason, request) => {
     world.directories.set('/srv/gone', { kind: 'missing' });
     world.directories.set('/srv/stored', { kind: 'in_store' });

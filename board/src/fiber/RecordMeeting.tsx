@@ -1,0 +1,23 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import type { FiberRow } from '../model/wire.ts';
+import { Button } from '../ui/Button.tsx';
+import { Part } from './Part.tsx';
+
+const RecordDialog = lazy(() => import('../meeting/RecordDialog.tsx'));
+
+/** Leads to a meeting that joins the fiber. */
+export function RecordMeeting({ row }: { row: FiberRow }): ReactNode {
+  const [open, setOpen] = useState(false);
+  return (
+    <Part title="Meeting">
+      <Button size="small" onClick={() => setOpen(true)}>
+        Record a meeting into this fiber
+      </Button>
+      {open && (
+        <Suspense>
+          <RecordDialog fiber={row.id} title={row.name} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </Part>
+  );
+}

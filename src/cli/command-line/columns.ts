@@ -1,0 +1,108 @@
+import { escapeForTerminal } from '../../base/terminal-text.ts';
+import { cutEnd, cutMiddle, lengthOf } from './fit-width.ts';
+import { marksOf } from './glyphs.ts';
+import type { Span, Styled, Tone } from './styled-text.ts';
+import type { CliContext } from './verb.ts';
+
+export type Screen = Pick<CliContext, 'width' | 'unicode'>;
+
+/** A cell that is shown whole, or the end or the middle of which goes where there is no room. */
+export type Cell = { text: string; cut?: 'end' | 'middle'; tone?: Tone };
+/** `below` are commands, which are typed as they are. */
+export type ColumnRow = { cells: readonly Cell[]; below?: readonly string[] };
+
+const INDENT = 2;
+const GAP = 2;
+/** A column that is cut tells nothing in fewer columns. */
+const LEAST_CUT = 16;
+
+/**
+ * Rows with their cells in columns and their commands below, for a terminal. An id is never cut: one that leaves the
+ * others no room has a line of its own.
+ */
+export function formatColumns(rows: readonly ColumnRow[], { width, unicode }: Screen): Styled {
+  const { cut, between } = marksOf(unicode);
+  const shown = rows.map(({ cells, below }) => ({
+    cells: cells.map((cell) => ({ ...cell, text: oneLine(cell.text) })),
+    below: below ?? [],
+  }));
+  const count = Math.max(0, ...shown.map(({ cells }) => cells.length));
+  const columns = Array.from({ length: count }, (_, at) => shown.flatMap(({ cells }) => cells[at] ?? []));
+  const wanted = columns.map((cells) => Math.max(...cells.map(({ text }) => lengthOf(text))));
+  const most_id = Math.floor(width * 0.45);
+  wanted[0] = Math.max(
+    0,
+    ...(columns[0] ?? []).map(({ text }) => lengthOf(text)).filter((length) => length <= most_id),
+  );
+  const is_cut = columns.map((cells) => cells.some((cell) => cell.cut !== undefined));
+  const whole = wanted.reduce((sum, one, at) => sum + (is_cut[at] ? 0 : one), 0);
+  const room = width - INDENT - GAP * (count - 1) - whole;
+  const each = Math.max(LEAST_CUT, Math.floor(room / Math.max(1, is_cut.filter(Boolean).length)));
+  const widths = wanted.map((one, at) => (is_cut[at] ? Math.min(one, each) : one));
+  return shown.flatMap(({ cells, below }) => {
+    const [id, ...rest] = cells.map((cell, at) =>
+      fitted(cell, widths[at] ?? 0, cut, at === cells.length - 1),
+    );
+    if (id === undefined) return [];
+    const stands_alone = lengthOf(textOf(id)) > (widths[0] ?? 0);
+    const line: Span[] = stands_alone
+      ? [spaces(INDENT), id, '\n', spaces(INDENT + (widths[0] ?? 0))]
+      : [spaces(INDENT), id];
+    for (const cell of rest) line.push(spaces(GAP), cell);
+    return [
+      ...trimmed(line),
+      '\n',
+      ...commandLines(unicode ? below : below.map(inAscii), INDENT + (widths[0] ?? 0) + GAP, width, between),
+    ];
+  });
+}
+
+/** Commands on one line where they fit, else each on its own; a long one begins further left. */
+function commandLines(commands: readonly string[], indent: number, width: number, between: string): string[] {
+  if (commands.length === 0) return [];
+  const joined = commands.join(between);
+  if (indent + lengthOf(joined) <= width) return [`${spaces(indent)}${joined}\n`];
+  return commands.map((command) => {
+    const left = indent + lengthOf(command) <= width ? indent : 2 * INDENT;
+    return `${spaces(left)}${command}\n`;
+  });
+}
+
+/** Cells with a tab between them, whole and without colour: one line of a file or a pipe. */
+export function tabLine(cells: readonly string[]): string {
+  return `${cells.map(oneLine).join('\t')}\n`;
+}
+
+function fitted({ text, cut, tone }: Cell, width: number, mark: string, is_last: boolean): Span {
+  const short =
+    cut === 'middle' ? cutMiddle(text, width, mark) : cut === 'end' ? cutEnd(text, width, mark) : text;
+  const padded = is_last ? short : `${short}${spaces(width - lengthOf(short))}`;
+  return tone === undefined ? padded : { tone, text: padded };
+}
+
+function trimmed(line: readonly Span[]): Span[] {
+  const kept = [...line];
+  for (let last = kept.pop(); last !== undefined; last = kept.pop()) {
+    const text = textOf(last).trimEnd();
+    if (text === '') continue;
+    return [...kept, typeof last === 'string' ? text : { ...last, text }];
+  }
+  return [];
+}
+
+function textOf(span: Span): string {
+  return typeof span === 'string' ? span : span.text;
+}
+
+/** Escaped before it is measured, so that columns fit the text as shown. */
+function oneLine(text: string): string {
+  return escapeForTerminal(text.replace(/\s+/g, ' ').trim());
+}
+
+function inAscii(command: string): string {
+  return command.replaceAll('…', '...');
+}
+
+function spaces(count: number): string {
+  return ' '.repeat(Math.max(0, count));
+}

@@ -1,0 +1,121 @@
+import type { BlockedView, FiberKind } from '../../contract/fiber.ts';
+import type { Gate } from '../../contract/gates.ts';
+import { formatClock } from './output.ts';
+
+/** The words on screens for what the contract names by a code; `ops/layout.md` lists them. */
+export const KIND_WORDS: Readonly<Record<FiberKind, string>> = {
+  standing: 'on a schedule',
+  oneshot: 'once',
+  pinned: 'by hand',
+};
+
+const HOLD_WORDS: Readonly<Record<string, string>> = {
+  boot_quarantine: 'held since the restart',
+  killed: 'stopped by you',
+  clean_exit: 'its agent was left without a handoff',
+  server_lost: 'tmux ended',
+  loop_breaker: 'failed again and again',
+  not_concluded: 'the end of its last worker is not in its document yet',
+};
+
+/** Why a fiber is held, with what the person said who held it. */
+export function holdWords(reason: string, note: string | null | undefined): string {
+  const words = HOLD_WORDS[reason] ?? 'held';
+  return note ? `${words}: ${note}` : words;
+}
+
+/** The command that lets a fiber start which is held for this reason. */
+export function letGo(reason: string, fiber_id: string, svc = 'svc'): string {
+  switch (reason) {
+    case 'boot_quarantine':
+      return `${svc} daemon release`;
+    case 'not_concluded':
+      return `${svc} why ${fiber_id}`;
+    default:
+      return `${svc} resume ${fiber_id}`;
+  }
+}
+
+const END_WORDS: Readonly<Record<string, string>> = {
+  kill: 'stopped by you',
+  forced_start: 'started anew by you',
+  server_lost: 'tmux ended',
+  reboot: 'this machine went down',
+  session_gone: 'its terminal was closed',
+  memory_limit: 'killed at its memory limit',
+  exited: 'its program ended',
+};
+
+/** Why a run was over without a handoff; what no word stands for, as it is recorded. */
+export function endWords(reason: string): string {
+  return END_WORDS[reason] ?? reason.replaceAll('_', ' ');
+}
+
+const GATE_WORDS: Readonly<Partial<Record<Gate, string>>> = {
+  document: 'its document cannot be read',
+  status: 'is not ready to start',
+  host: 'names no host',
+  mux: 'tmux does not answer',
+  stopped_all: 'the emergency brake is on',
+  data_dir: 'the data folder is gone',
+  store_lease: 'another daemon works on its store',
+  run_elsewhere: 'a run of it is marked on another machine',
+  breaker: 'failed again and again; tries again by itself',
+  usage_limit: 'its account is at its usage limit',
+  cooldown: 'its last start failed; tries again by itself',
+  max_concurrent: 'waits for a free place among the workers',
+  resources: 'waits for free memory or disk',
+};
+
+/** What keeps back an armed fiber. */
+export function gateWords(gate: Gate | undefined): string {
+  return (gate === undefined ? undefined : GATE_WORDS[gate]) ?? 'waits';
+}
+
+/** Why the last start of a fiber was refused. `now` in milliseconds since the Unix epoch. */
+export function refusalWords(
+  { reason, message, attempts, retry_at, screen }: BlockedView,
+  project_dir: string | undefined,
+  now: number,
+): string {
+  const [first = message] = message.split('; ');
+  switch (reason) {
+    case 'project_dir_missing':
+      if (project_dir === undefined) return 'names no folder';
+      return message.endsWith('does not exist')
+        ? `folder ${project_dir} does not exist`
+        : first.replace(/^project_dir /, 'folder ');
+    case 'startup_unconfirmed': {
+      const last = lastLine(screen);
+      return last === null ? 'did not start' : `did not start: ${last}`;
+    }
+    case 'loop_breaker': {
+      const again = retry_at === null ? '' : `; tries again at ${formatClock(retry_at, now)}`;
+      return `failed ${attempts} times in a row${again}`;
+    }
+    case 'usage_limit':
+      return retry_at === null
+        ? 'at its usage limit'
+        : `at its usage limit until ${formatClock(retry_at, now)}`;
+    default:
+      return first.replace(/^project_dir /, 'folder ');
+  }
+}
+
+const OWNER_WORDS: Readonly<Record<string, string>> = {
+  user_born: 'was started by you',
+  daemon_born: 'was started by the daemon',
+  absent: 'does not run yet',
+  unknown: 'runs; the system does not tell what started it',
+};
+
+/** What started tmux, and the unit or slice that it belongs to, where the system tells it. */
+export function muxOwnerWords({ kind, name }: { kind: string; name: string | null }): string {
+  return `${OWNER_WORDS[kind] ?? 'runs'}${name === null ? '' : ` (${name})`}`;
+}
+
+/** The last line of a screen that has words; its frame is no word. */
+export function lastLine(screen: string | undefined): string | null {
+  const lines = (screen ?? '').split('\n').map((line) => line.replace(/^[\s│|╭╰─]+|[\s│|╮╯─]+$/gu, ''));
+  return lines.findLast((line) => /[\p{L}\p{N}]/u.test(line)) ?? null;
+}

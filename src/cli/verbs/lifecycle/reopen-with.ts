@@ -1,0 +1,59 @@
+import { text as readText } from 'node:stream/consumers';
+import { CodedError } from '../../../base/errors.ts';
+import { readSettings } from '../../../config/settings.ts';
+import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../../contract/http/dispatch.ts';
+import { svcOf, watchLine } from '../../command-line/output.ts';
+import { rehearseRequest } from '../../command-line/rehearsal.ts';
+import type { Answer, CliContext, Given } from '../../command-line/verb.ts';
+import { connectDaemon, errorOf } from '../../daemon-client/client.ts';
+import { findInStores } from '../../find-fiber.ts';
+import type { WRITE } from './write.ts';
+
+/**
+ * Takes a closed fiber up again with a word to its worker. The daemon arms the document and starts the worker in one
+ * request, so that the words are in the prompt of exactly one: where the start is refused, nothing is written, and nothing
+ * keeps them for another.
+ */
+export async function reopenWith(
+  context: CliContext,
+  given: { fiber: string } & Given<typeof WRITE>,
+  words: string,
+): Promise<Answer> {
+  const settings = readSettings(context.env);
+  const svc = svcOf(settings);
+  if (given.local === true)
+    throw new CodedError('invalid_request', 'a message is told by the daemon; leave --local out');
+  const message = words === '-' ? await readText(context.stdin) : words;
+  if (message.trim() === '')
+    throw new CodedError('invalid_request', 'the message is empty; write what the next worker is to be told');
+  const { id, store } = findInStores(context, given.fiber, given.store);
+  const { status } = store.read(id);
+  if (status !== 'closed')
+    throw new CodedError(
+      'invalid_request',
+      `${id} is not closed; write to its worker with: ${svc} send ${id} '…', or start one with: ${svc} dispatch ${id} --message '…'`,
+    );
+  const body: DispatchRequest = { fiber_id: id, user_message: message };
+  const daemon = await connectDaemon(settings);
+  if (given.dry_run === true) return rehearseRequest(daemon, '/dispatch', body);
+  const answer = await daemon.request('POST', '/dispatch', body);
+  const refused = refusedSchema.safeParse(answer.body);
+  if (refused.success)
+    throw new CodedError(refused.data.reason, `${id} stays closed: ${refused.data.message}`);
+  const launched = dispatchedSchema.safeParse(answer.body);
+  if (!launched.success) throw errorOf(answer, '/dispatch');
+  const run = launched.data;
+  if (run.already_running)
+    throw new CodedError(
+      'invalid_request',
+      `a worker of ${id} runs already and was told nothing; write to it with: ${svc} send ${id} '…'`,
+    );
+  const { body: _body, ...fiber } = store.read(id);
+  const how = run.resumed === true ? 'goes on with' : 'works on';
+  const notes = (run.notes ?? []).map((note) => `Note: ${note}\n`).join('');
+  return {
+    json: { fiber },
+    text: `${run.agent} ${how} ${id}, and is told your message.\n${notes}${run.mux_session === null ? '' : watchLine(settings, id)}`,
+    one_line: true,
+  };
+}

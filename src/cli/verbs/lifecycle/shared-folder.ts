@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { fiberRowSchema } from '../../../contract/fiber.ts';
+import type { DaemonClient } from '../../daemon-client/client.ts';
+
+const rowsSchema = z.object({
+  fibers: z.array(fiberRowSchema.pick({ id: true, project_dir: true, runtime: true })),
+});
+type Row = z.output<typeof rowsSchema>['fibers'][number];
+
+/** Warns whoever sets a fiber to work in a folder in which a worker of another one is (DSP-6). */
+export async function sharedFolderWarnings(
+  daemon: Pick<DaemonClient, 'get'>,
+  fiber: { id: string; project_dir?: string | undefined },
+  svc: string,
+): Promise<string[]> {
+  if (fiber.project_dir === undefined) return [];
+  const { fibers } = await daemon.get('/fibers?svc=1', rowsSchema);
+  const others = workersIn(fibers, fiber.id, fiber.project_dir);
+  if (others.length === 0) return [];
+  const who = others.length === 1 ? `${others[0]} works` : `${others.join(', ')} work`;
+  const change = isInRepository(fiber.project_dir)
+    ? `a git worktree of its own is given with: ${svc} reshape ${fiber.id} --worktree`
+    : `another folder is given with: ${svc} reshape ${fiber.id} --project-dir <dir>`;
+  return [`${who} in this folder too, so that each changes the files of the other; ${change}`];
+}
+
+/** The other fibers with a worker in this folder, in one above it or below it. */
+export function workersIn(rows: readonly Row[], id: string, folder: string): string[] {
+  return rows.flatMap((row) => {
+    const { project_dir } = row;
+    if (row.id === id || row.runtime === undefined || project_dir === undefined) return [];
+    return isWithin(project_dir, folder) || isWithin(folder, project_dir) ? [row.id] : [];
+  });
+}
+
+function isWithin(folder: string, other: string): boolean {
+  return folder === other || folder.startsWith(other.endsWith('/') ? other : `${other}/`);
+}
+
+function isInRepository(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return true;
+  const above = dirname(folder);
+  return above !== folder && isInRepository(above);
+}

@@ -1,0 +1,58 @@
+import { basename } from 'node:path';
+import type { Agent } from '../contract/agent.ts';
+import type { HarnessName } from '../contract/harness-name.ts';
+import type { SignIn } from '../contract/http/doctor.ts';
+import { findExecutable } from '../platform/find-executable.ts';
+import type { HarnessAdapter, HarnessFinding } from './adapter.ts';
+import { agentEnvironment } from './agent-environment.ts';
+import { HARNESSES } from './harnesses.ts';
+
+/** What is known of an agent before it is started. */
+export type Readiness = {
+  /** Its program is found. */
+  installed: boolean;
+  account: SignIn;
+  /** What would make it wait for a person in this folder, or fail there; empty where the program is not found. */
+  findings: HarnessFinding[];
+};
+
+const UNTOLD: SignIn = { signed_in: null, mend: null };
+
+/**
+ * Looks at one agent as it would be started in a folder (null: in no particular one). Of a program that only stands in
+ * for the one of its harness nothing is known but whether it is installed.
+ */
+export async function checkReadiness(query: {
+  agent: Agent;
+  project_dir: string | null;
+  adapters: Record<HarnessName, Pick<HarnessAdapter, 'checkFirstRun' | 'signIn'>>;
+  env: NodeJS.ProcessEnv;
+}): Promise<Readiness> {
+  const { agent, project_dir, adapters, env } = query;
+  const path = agentEnvironment(agent, env).get('PATH') ?? '';
+  const installed = findExecutable(agent.cli, path, project_dir ?? undefined) !== null;
+  if (!installed || basename(agent.cli) !== HARNESSES[agent.harness].defaults.cli)
+    return { installed, account: UNTOLD, findings: [] };
+  const adapter = adapters[agent.harness];
+  const [account, findings] = await Promise.all([
+    adapter.signIn(agent),
+    adapter.checkFirstRun({ agent, project_dir }),
+  ]);
+  return { installed, account, findings };
+}
+
+/** Whether a start could lead to work: a first-run question can be answered in its terminal, a missing login cannot. */
+export function canStart({ installed, account }: Pick<Readiness, 'installed' | 'account'>): boolean {
+  return installed && account.signed_in !== false;
+}
+
+/** What an agent that cannot start lacks, and its mend. */
+export function lackOf(
+  { harness, cli }: Pick<Agent, 'harness' | 'cli'>,
+  { installed, account }: Pick<Readiness, 'installed' | 'account'>,
+): string {
+  const { title, install, defaults } = HARNESSES[harness];
+  if (installed) return `${title} is not signed in (${account.mend ?? `run "${cli}" once and sign in`})`;
+  if (cli !== defaults.cli) return `"${cli}" is not installed (install it, or change "cli" in agents.json)`;
+  return `${title} is not installed (${install}, then run "${cli}" once to sign in)`;
+}

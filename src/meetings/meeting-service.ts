@@ -1,0 +1,361 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { Mutex } from '../base/mutex.ts';
+import type { Meeting } from '../contract/http/meeting.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import type { MeetingMode } from '../contract/recorder.ts';
+import type { Marked, Mirror, StartMeeting } from '../contract/threads/audio.ts';
+import type { RecorderSession, RecorderStarted } from '../contract/threads/recorder-session.ts';
+import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
+import { nameOf, timeOfDay, titleOf } from './meeting-name.ts';
+import { type MeetingFiles, type MeetingRecord, RECORDER_SESSION } from './meeting-record.ts';
+import { type JudgedMeeting, judgeMeeting } from './meeting-state.ts';
+import {
+  type FoundRecorder,
+  mirrorPath,
+  modesOf,
+  type RecorderProgram,
+  recorderArguments,
+  recorderScript,
+} from './recorder-program.ts';
+import { transcriptTail } from './transcript-tail.ts';
+
+/** How often a recorder is looked at, in milliseconds: in its first seconds, and later. */
+const START_LOOK_MS = 100;
+const LOOK_MS = 250;
+/** How long a start is watched (MTG-4), in milliseconds. */
+const WATCH_MS = 4_000;
+/** A recorder that has just ended may have its session for a moment: so often, and so long apart, it is tried again. */
+const DUPLICATE_TRIES = 8;
+const DUPLICATE_WAIT_MS = 250;
+
+/** The multiplexer session of a recorder; rejects where nobody can tell. */
+export type RecorderSessions = {
+  start(spec: { name: string; cwd: string; command: string[] }): Promise<RecorderStarted>;
+  look(name: string): Promise<RecorderSession>;
+  end(name: string): Promise<'killed' | 'gone' | 'unknown'>;
+};
+
+export type MeetingServiceOptions = {
+  files: MeetingFiles;
+  sessions: RecorderSessions;
+  /** Looks for the program anew each time. */
+  findRecorder(): FoundRecorder;
+  platform: NodeJS.Platform;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  logger: Logger;
+  /** An id that no other recording has. */
+  newLaunch(): string;
+  lifeOf(process: ProcessIdentity): Promise<ProcessLife>;
+  /** Sends SIGINT; throws where the process is gone. */
+  interrupt(process: ProcessIdentity): void;
+  /** Told whenever the recorder was looked at. */
+  onLook?: () => void;
+};
+
+/** The meeting as the relay of audio sees it. */
+export type RelayedMeeting = {
+  launch: string;
+  mode: MeetingMode;
+  state: JudgedMeeting['state'];
+  /** Why it failed. */
+  error: string | null;
+  /** The recorder's socket; null while it has none. */
+  socket: string | null;
+};
+
+type Current = { record: MeetingRecord; judged: JudgedMeeting; socket: string | null };
+
+/**
+ * The one meeting of this daemon: starts its recorder, follows it, tells it to stop. The recorder is a process of its own,
+ * so that a recording goes on while this daemon is away; the record of it is on disk before it is started.
+ */
+export class MeetingService {
+  readonly #in: MeetingServiceOptions;
+  readonly #changing = new Mutex();
+  #current: Current | null = null;
+  #stopLooking: (() => void) | null = null;
+  #looking = false;
+
+  constructor(options: MeetingServiceOptions) {
+    this.#in = options;
+  }
+
+  /** Takes over the meeting that an earlier daemon started. */
+  async begin(): Promise<void> {
+    await this.look();
+    if (this.#current !== null)
+      this.#in.logger.info({ launch: this.#current.record.launch }, 'took over a meeting');
+  }
+
+  stopLooking(): void {
+    this.#stopLooking?.();
+    this.#stopLooking = null;
+  }
+
+  capabilities(): { available: boolean; unavailable: string | null; modes: MeetingMode[] } {
+    const found = this.#in.findRecorder();
+    const unavailable = 'unavailable' in found ? found.unavailable : null;
+    return { available: unavailable === null, unavailable, modes: modesOf(found, this.#in.platform) };
+  }
+
+  /** The row, with the tail as it is on disk now; null without a meeting. */
+  row(): Meeting | null {
+    return this.#current === null ? null : this.#rowOf(this.#current);
+  }
+
+  relayed(): RelayedMeeting | null {
+    if (this.#current === null) return null;
+    const { record, judged, socket } = this.#current;
+    return { launch: record.launch, mode: record.mode, ...judged, socket };
+  }
+
+  /** Reads the lifecycle file and asks the kernel for the recorder. */
+  async look(): Promise<void> {
+    const record = this.#in.files.read();
+    if (record === null) this.#become(null);
+    else await this.#judge(record);
+    this.#in.onLook?.();
+  }
+
+  async start(
+    asked: StartMeeting,
+  ): Promise<{ meeting: Meeting; scribe_transcript: string | null } | Rehearsal> {
+    return this.#changing.run(async () => {
+      await this.look();
+      const { program, mode } = this.#requireStart(asked.mode);
+      const record = this.#recordOf(asked, program, mode);
+      const { transcript } = this.#in.files.pathsOf(record.name);
+      if (asked.dry_run) return this.#show(record, program);
+      if (this.#current !== null) await this.#dismiss();
+      const meeting = await this.#launch(record, program);
+      return { meeting, scribe_transcript: record.mirror?.path ?? transcript };
+    });
+  }
+
+  /** Tells a recorder to stop, once; dismisses one that has not recorded or has failed (MTS-5 to MTS-7). */
+  async stop(): Promise<Meeting | null> {
+    return this.#changing.run(async () => {
+      await this.look();
+      const { record, judged } = this.#require();
+      if (judged.state === 'starting' || judged.state === 'failed') {
+        await this.#dismiss();
+        return null;
+      }
+      if (judged.state === 'stopping') return this.row();
+      const process = await this.#processOf(record);
+      const stopped = { ...record, process, stop_asked_at: this.#in.clock.now() };
+      this.#in.files.keep(stopped);
+      if (process !== null) this.#interrupt(process);
+      await this.#judge(stopped);
+      this.#in.logger.info({ launch: record.launch }, 'told the recorder to stop');
+      return this.row();
+    });
+  }
+
+  /** Adds a comment line to the transcript. */
+  async mark(text: string | undefined, dry_run: boolean): Promise<Marked | Rehearsal> {
+    await this.look();
+    const { record } = this.#require();
+    const words = (text ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim();
+    const line = `# mark ${timeOfDay(this.#in.clock.now())}${words === '' ? '' : ` ${words}`}`;
+    const { transcript } = this.#in.files.pathsOf(record.name);
+    if (dry_run) return rehearsal(`add the line "${line}" to ${transcript}`);
+    this.#in.files.addLine(transcript, line);
+    return { line, meeting: this.row()!, owner: record.owner };
+  }
+
+  #require(): Current {
+    if (this.#current !== null) return this.#current;
+    throw new CodedError('no_meeting', 'No meeting is recorded here; start one with: svc meeting start');
+  }
+
+  #requireStart(asked: string): { program: RecorderProgram; mode: MeetingMode } {
+    const current = this.row();
+    if (current !== null && current.state !== 'failed')
+      throw new CodedError(
+        'meeting_running',
+        `A meeting is ${current.state} here: "${current.title}"; stop it first with: svc meeting stop`,
+        { details: { meeting: current } },
+      );
+    const found = this.#in.findRecorder();
+    if ('unavailable' in found) throw new CodedError('recorder_unavailable', found.unavailable);
+    const modes = modesOf(found, this.#in.platform);
+    const mode = modes.find((one) => one === asked);
+    if (mode !== undefined) return { program: found.program, mode };
+    throw new CodedError(
+      'meeting_unsupported',
+      `"${asked}" cannot be recorded on this host; its recorder has: ${modes.join(', ')}`,
+    );
+  }
+
+  #recordOf(asked: StartMeeting, program: RecorderProgram, mode: MeetingMode): MeetingRecord {
+    const launch = this.#in.newLaunch();
+    const title = titleOf(asked.note);
+    const started_at = this.#in.clock.now();
+    const name = nameOf(title, launch, started_at);
+    const mirror: Mirror | null =
+      asked.mirror === null ? null : { ...asked.mirror, path: mirrorPath(program, name) };
+    return {
+      version: 1,
+      ...{ launch, name, mode, title, started_at, mirror, fiber: asked.fiber, owner: asked.owner },
+      ...{ process: null, stop_asked_at: null },
+    };
+  }
+
+  #show(record: MeetingRecord, program: RecorderProgram): Rehearsal {
+    const argv = [...program.argv, ...recorderArguments(record, this.#in.files.pathsOf(record.name))];
+    return rehearsal(`record "${record.title}" as ${record.mode}`, {
+      command: { argv, cwd: null, env: [], mux_session: RECORDER_SESSION },
+      minted: { launch: record.launch, name: record.name },
+    });
+  }
+
+  async #launch(record: MeetingRecord, program: RecorderProgram): Promise<Meeting> {
+    const { files, logger } = this.#in;
+    const paths = files.pathsOf(record.name);
+    const argv = [...program.argv, ...recorderArguments(record, paths)];
+    const script = files.writeScript(record.name, recorderScript(argv, paths.log, this.#in.env));
+    files.write(record);
+    try {
+      const process = await this.#startSession(script);
+      files.keep({ ...record, process });
+    } catch (error) {
+      files.clear();
+      this.#become(null);
+      throw error;
+    }
+    logger.info({ launch: record.launch, mode: record.mode }, 'started a recorder');
+    return this.#watch();
+  }
+
+  async #startSession(script: string): Promise<ProcessIdentity | null> {
+    const { sessions, clock, files } = this.#in;
+    for (let tries = 1; ; tries += 1) {
+      const started = await sessions.start({
+        ...{ name: RECORDER_SESSION, cwd: files.folder, command: ['/bin/sh', script] },
+      });
+      if (started.kind === 'created') return started.process;
+      if (started.kind === 'failed') throw new CodedError(started.code, started.detail);
+      if (tries === DUPLICATE_TRIES)
+        throw new CodedError(
+          'session_name_taken',
+          `The session ${RECORDER_SESSION} is there, and no meeting of this daemon is in it; end it with: tmux kill-session -t =${RECORDER_SESSION}`,
+        );
+      await sleep(clock, DUPLICATE_WAIT_MS);
+    }
+  }
+
+  /** Until it records, has failed, or has had its first seconds (MTS-3, MTS-4). */
+  async #watch(): Promise<Meeting> {
+    const { clock } = this.#in;
+    const until = clock.now() + WATCH_MS;
+    for (;;) {
+      await this.look();
+      const row = this.row();
+      if (row === null)
+        throw new CodedError('recorder_failed', 'The recorder ended at once without a word.', {
+          details: { recording: false },
+        });
+      if (row.state === 'failed')
+        throw new CodedError('recorder_failed', row.error ?? 'The recorder failed.', {
+          details: { meeting: row, recording: false },
+        });
+      if (row.state === 'live' || row.state === 'stopping' || clock.now() >= until) return row;
+      await sleep(clock, START_LOOK_MS);
+    }
+  }
+
+  /** Ends its session, and forgets the meeting (MTS-7). */
+  async #dismiss(): Promise<void> {
+    const { sessions, files } = this.#in;
+    if ((await sessions.end(RECORDER_SESSION)) === 'unknown')
+      throw new CodedError('mux_unavailable', 'tmux does not tell what runs; try again in a moment');
+    files.clear();
+    this.#become(null);
+  }
+
+  #interrupt(process: ProcessIdentity): void {
+    try {
+      this.#in.interrupt(process);
+    } catch (error) {
+      this.#in.logger.warn({ err: messageOf(error) }, 'the recorder was gone when it was told to stop');
+    }
+  }
+
+  async #judge(record: MeetingRecord): Promise<void> {
+    const { files, clock } = this.#in;
+    const file = files.recorderState(record);
+    const life = await this.#lifeOf(record);
+    // What it wrote between the two looks is its last word.
+    const last = life === 'gone' ? files.recorderState(record) : file;
+    const log = life === 'gone' ? files.lastLogLine(record.name) : null;
+    const judged = judgeMeeting(record, { file: last, life, log, now: clock.now() });
+    if (judged === null) {
+      files.clear();
+      this.#in.logger.info({ launch: record.launch }, 'the meeting is over');
+    }
+    this.#become(judged === null ? null : { record, judged, socket: last?.phone ?? null });
+  }
+
+  async #lifeOf(record: MeetingRecord): Promise<ProcessLife> {
+    const process = await this.#processOf(record);
+    if (process !== null) return this.#in.lifeOf(process);
+    const session = await this.#lookAtSession();
+    return session.kind === 'there' ? 'alive' : session.kind;
+  }
+
+  /** As it was started; where a daemon ended before it had written that down, as its own file or its session tell. */
+  async #processOf(record: MeetingRecord): Promise<ProcessIdentity | null> {
+    if (record.process !== null) return record.process;
+    const file = this.#in.files.recorderState(record);
+    if (file !== null && file.process_started !== null)
+      return { pid: file.pid, start_time: file.process_started };
+    const session = await this.#lookAtSession();
+    return session.kind === 'there' ? session.process : null;
+  }
+
+  #lookAtSession(): Promise<RecorderSession> {
+    return this.#in.sessions
+      .look(RECORDER_SESSION)
+      .catch((error: unknown) => ({ kind: 'unknown' as const, detail: messageOf(error) }));
+  }
+
+  #become(current: Current | null): void {
+    this.#current = current;
+    if (current === null) this.stopLooking();
+    else this.#stopLooking ??= this.#in.clock.every(LOOK_MS, () => void this.#lookAgain());
+  }
+
+  async #lookAgain(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      await this.look();
+    } catch (error) {
+      this.#in.logger.error({ err: messageOf(error) }, 'the meeting could not be looked at');
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  #rowOf({ record, judged }: Current): Meeting {
+    const { transcript } = this.#in.files.pathsOf(record.name);
+    return {
+      ...judged,
+      mode: record.mode,
+      title: record.title,
+      started_at: record.started_at,
+      tail: transcriptTail(transcript),
+      transcript,
+      mirror_host: record.mirror?.host ?? null,
+      fiber: record.fiber,
+      joined: record.fiber !== null,
+      phone: record.mode === 'phone',
+      launch: record.launch,
+      mux_session: RECORDER_SESSION,
+    };
+  }
+}

@@ -1,0 +1,186 @@
+import { statSync } from 'node:fs';
+import { backoffDelay } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import { shellLine } from '../base/shell-word.ts';
+import type { PipedProcess, ProcessRunner } from '../platform/process.ts';
+import { readPart } from '../platform/read-part.ts';
+import { sshFault } from '../platform/ssh-fault.ts';
+import { type MirrorTarget, mirrorArgs, mirrorStep, readSizes } from './mirror-copy.ts';
+
+const LOOK_MS = 500;
+const PAUSE = { first: 1_000, most: 30_000 };
+/** What a far end says at most without a line, in characters: more is no answer of ours. */
+const MOST_ANSWER_CHARS = 64 * 1024;
+
+export type MirrorWorld = {
+  clock: Clock;
+  runner: Pick<ProcessRunner, 'spawnPiped'>;
+  env: NodeJS.ProcessEnv;
+  /** The path of `ssh`. */
+  ssh: string;
+};
+
+/**
+ * Copies a file that only grows to another host over SSH, as it grows. A connection that ends is made anew, after a pause that
+ * grows, and goes on behind what the copy has.
+ */
+export class Mirror {
+  readonly #path: string;
+  readonly #target: MirrorTarget;
+  readonly #world: MirrorWorld;
+  readonly #onFault: (sentence: string | null) => void;
+  #ours = 0;
+  #theirs: number | null = null;
+  #sent = false;
+  #refused = false;
+  #ending = false;
+  #sending = false;
+  #failures = 0;
+  #pausing = false;
+  #stopLooking = () => {};
+  #link: PipedProcess | null = null;
+  #answer = '';
+  #cancelRetry = () => {};
+  readonly #whole = new Set<() => void>();
+
+  /** `onFault` is told why the copy is behind, and null when it no longer is. */
+  constructor(
+    path: string,
+    target: MirrorTarget,
+    world: MirrorWorld,
+    onFault: (sentence: string | null) => void,
+  ) {
+    this.#path = path;
+    this.#target = target;
+    this.#world = world;
+    this.#onFault = onFault;
+  }
+
+  /** Looks at the file from now on: not only the recorder appends to it. */
+  start(): void {
+    this.#stopLooking = this.#world.clock.every(LOOK_MS, () => this.#look());
+    this.#look();
+  }
+
+  /** Resolves to true when the copy has all of the file, or to false after so many milliseconds; then it ends. */
+  async finish(deadline_ms: number): Promise<boolean> {
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#world.clock.after(deadline_ms, late.resolve);
+    const whole = Promise.withResolvers<void>();
+    this.#whole.add(whole.resolve);
+    this.#failures = 0;
+    this.#look();
+    if (this.#isWhole() || this.#refused) whole.resolve();
+    await Promise.race([whole.promise, late.promise]);
+    cancel();
+    this.#ending = true;
+    this.#stopLooking();
+    this.#cancelRetry();
+    this.#link?.kill();
+    return this.#isWhole();
+  }
+
+  #isWhole(): boolean {
+    return this.#theirs === this.#ours;
+  }
+
+  #look(): void {
+    this.#ours = sizeOf(this.#path) ?? this.#ours;
+    if (this.#ending || this.#refused) return;
+    if (this.#link !== null) void this.#send();
+    else if (!this.#pausing || this.#failures === 0) this.#connect();
+  }
+
+  #connect(): void {
+    const { runner, env, ssh } = this.#world;
+    this.#cancelRetry();
+    this.#pausing = false;
+    // A group of its own: Ctrl-C in the terminal of the recorder would end it before the last words.
+    const link = runner.spawnPiped({
+      file: ssh,
+      args: mirrorArgs(this.#target),
+      cwd: '/',
+      env,
+      detached: true,
+    });
+    this.#link = link;
+    this.#answer = '';
+    this.#theirs = null;
+    this.#sending = false;
+    link.onStdout((chunk) => {
+      if (this.#link === link) this.#heard(Buffer.from(chunk).toString('latin1'));
+    });
+    link.onExit((said) => {
+      if (this.#link === link) this.#lost(said);
+    });
+  }
+
+  #heard(text: string): void {
+    const { sizes, rest } = readSizes(this.#answer + text);
+    this.#answer = rest.slice(-MOST_ANSWER_CHARS);
+    const size = sizes.at(-1);
+    if (size === undefined) return;
+    this.#theirs = size;
+    this.#sending = false;
+    this.#failures = 0;
+    this.#onFault(null);
+    void this.#send();
+  }
+
+  async #send(): Promise<void> {
+    const link = this.#link;
+    if (link === null || this.#theirs === null || this.#sending) return;
+    const step = mirrorStep({ ours: this.#ours, theirs: this.#theirs, sent: this.#sent });
+    if (step.kind === 'refused') this.#refuse(step.why);
+    if (step.kind === 'done') this.#settle();
+    if (step.kind !== 'send') return;
+    this.#sending = true;
+    try {
+      const part = await readPart(this.#path, step.offset, step.length);
+      // Whole lines alone: the end of one may be taken back on a disk that is full.
+      const bytes = part.subarray(0, part.lastIndexOf(0x0a) + 1);
+      if (this.#link !== link) return;
+      if (bytes.length === 0) {
+        this.#sending = false;
+        return;
+      }
+      this.#sent = true;
+      link.write(Buffer.concat([Buffer.from(`${step.offset} ${bytes.length}\n`), bytes]));
+    } catch {
+      // Our own file cannot be read now; the next look tries again.
+      this.#sending = false;
+    }
+  }
+
+  #lost(said: string): void {
+    this.#link = null;
+    if (this.#ending || this.#refused) return;
+    this.#failures += 1;
+    const { alias, flags } = this.#target;
+    const { why, mend } = sshFault(said, alias, shellLine(['ssh', ...flags, '--', alias]));
+    this.#onFault(`the transcript is not copied to ${alias}: ${why}; ${mend}`);
+    this.#pausing = true;
+    this.#cancelRetry = this.#world.clock.after(backoffDelay(PAUSE, this.#failures), () => this.#connect());
+  }
+
+  #refuse(why: string): void {
+    const { alias, path } = this.#target;
+    this.#refused = true;
+    this.#link?.kill();
+    this.#onFault(`the transcript is not copied to ${path} on ${alias}: ${why}`);
+    this.#settle();
+  }
+
+  #settle(): void {
+    for (const resolve of this.#whole) resolve();
+  }
+}
+
+/** Null where the disk does not tell now. */
+function sizeOf(path: string): number | null {
+  try {
+    return statSync(path).size;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,42 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { checkRemote, type SeenByDaemon } from '../../../../src/cli/verbs/remotes/check-remote.ts';
+
+const OWN = { version: '0.1.0', git_short_sha: 'abc1234' };
+const SURROUNDINGS = {
+  ...{ env: {}, ssh: null, own: OWN },
+  runner: { run: () => Promise.reject(new Error('nothing is run')) },
+};
+const seen = (state: 'answers' | 'no_answer'): SeenByDaemon => {
+  const reach = { state, since: 1, last_ok_at: 1, error: null };
+  const build = { ...OWN, booted_at: '2026-01-01T00:00:00.000Z', ready: true };
+  return async (name) => (name === 'host-b' ? { reach, build: state === 'answers' ? build : null } : null);
+};
+
+/** An address where nobody listens. */
+async function nowhere(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+describe('the check of a remote', () => {
+  it('takes the word of the daemon here for a url that the command cannot reach, as one of the tailnet', async () => {
+    const url = await nowhere();
+    const findings = await checkRemote({ name: 'host-b', url }, SURROUNDINGS, seen('answers'));
+    expect(findings.map(({ level }) => level)).toEqual(['ok', 'ok', 'ok']);
+    expect(JSON.stringify(findings)).toContain('answers the daemon of this host');
+  });
+
+  it.each([
+    ['the daemon here has no answer of it either', 'host-b', seen('no_answer')],
+    ['no daemon here knows it', 'host-c', seen('answers')],
+  ])('fails where %s', async (_, name, seenByDaemon) => {
+    const findings = await checkRemote({ name, url: await nowhere() }, SURROUNDINGS, seenByDaemon);
+    expect(findings).toMatchObject([{ level: 'fail' }]);
+    expect(JSON.stringify(findings)).toContain('ECONNREFUSED');
+  });
+});

@@ -1,0 +1,208 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { babble, joinedAudio, silence } from '../kit/made-audio.ts';
+import { processesMarked } from '../kit/processes.ts';
+import { TestRecording } from '../kit/recording.ts';
+import { TestHome } from '../kit/test-home.ts';
+import { until } from '../kit/until.ts';
+import { type SmallDisk, smallDisk } from './small-disk.ts';
+
+/** Bytes of a block of the disks of these tests. */
+const BLOCK_BYTES = 4_096;
+
+let home: TestHome;
+let recording: TestRecording | null = null;
+let tests = 0;
+beforeAll(() => {
+  home = new TestHome({ SVC_RECORDER_ENGINE: 'vad' });
+});
+afterAll(() => home.dispose());
+afterEach(() => recording?.dispose());
+
+function newRecording(env: NodeJS.ProcessEnv = {}, folder?: string): TestRecording {
+  tests += 1;
+  const place = folder ?? home.path('meetings', String(tests));
+  mkdirSync(place, { recursive: true });
+  recording = new TestRecording(
+    { argv: [process.execPath, home.launcher, 'recorder'], env: { ...home.env, ...env } },
+    place,
+  );
+  return recording;
+}
+
+/** A model of sherpa-onnx whose package does `script` when it is loaded. */
+function sherpaThat(script: string): NodeJS.ProcessEnv {
+  const folder = `models-${tests}`;
+  for (const name of ['encoder.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'])
+    home.write(`${folder}/${name}`, '');
+  home.write(`${folder}/node_modules/sherpa-onnx-node/package.json`, {
+    name: 'sherpa-onnx-node',
+    main: 'index.js',
+  });
+  home.write(`${folder}/node_modules/sherpa-onnx-node/index.js`, script);
+  return { SVC_RECORDER_ENGINE: 'sherpa', SVC_RECORDER_MODELS: home.path(folder) };
+}
+
+const wait = (ms: number) => `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms});`;
+/** A package that hears nothing, and takes its time at the end. */
+const SLOW_AT_THE_END = `
+  class Stream { acceptWaveform() {} inputFinished() { ${wait(4_000)} } }
+  exports.OnlineRecognizer = class {
+    createStream() { return new Stream(); }
+    isReady() { return false; } decode() {} isEndpoint() { return false; } reset() {}
+    getResult() { return { text: '' }; }
+  };`;
+
+function expectReadable(one: TestRecording): void {
+  expect(one.state()).toMatchObject({ version: 1, launch: one.launch });
+  for (const line of one.lines()) expect(line).toMatch(/^# |^\d\d:\d\d:\d\d-\d\d:\d\d:\d\d S1 /);
+  if (!existsSync(one.audio_path)) return;
+  const wav = readFileSync(one.audio_path);
+  expect(wav.toString('latin1', 0, 4)).toBe('RIFF');
+  expect(wav.readUInt32LE(40)).toBeGreaterThan(0);
+  expect(wav.readUInt32LE(40)).toBeLessThanOrEqual(wav.length - 44);
+}
+
+describe('a recorder that is killed', () => {
+  const endsAlone = () =>
+    until('the end of all its processes', () => processesMarked(home.root).length === 0, 20_000);
+
+  it('while it loads leaves its lifecycle file, and nothing that runs', async () => {
+    const one = newRecording(sherpaThat(wait(3_000)));
+    one.start();
+    await one.when('loading');
+    one.signal('SIGKILL');
+    await one.exited();
+    expect(one.state()?.phase).toBe('loading');
+    await endsAlone();
+  });
+
+  it('while it records leaves whole lines, and audio that can be played', async () => {
+    const one = newRecording();
+    one.start();
+    const sender = await one.sender();
+    await sender.send(joinedAudio(silence(0.5), babble(2), silence(1), babble(8)));
+    await one.line(/ S1 /);
+    await until(
+      'the audio',
+      () => existsSync(one.audio_path) && readFileSync(one.audio_path).length > 44 + 6 * 32_000,
+    );
+    one.signal('SIGKILL');
+    await one.exited();
+    expectReadable(one);
+    expect(one.state()?.phase).toBe('live');
+    await endsAlone();
+  });
+
+  it('while it stops leaves whole lines and its phase', async () => {
+    const one = newRecording(sherpaThat(SLOW_AT_THE_END));
+    one.start();
+    const sender = await one.sender();
+    await sender.send(babble(2));
+    await until('the audio', () => existsSync(one.audio_path));
+    one.signal('SIGINT');
+    await one.when('stopping');
+    one.signal('SIGKILL');
+    await one.exited();
+    expect(one.state()?.phase).toBe('stopping');
+    expectReadable(one);
+    await endsAlone();
+  });
+
+  it('in the middle of its stop by a second signal leaves whole lines', async () => {
+    const one = newRecording(sherpaThat(SLOW_AT_THE_END));
+    one.start();
+    await one.when('live');
+    one.signal('SIGINT');
+    await one.when('stopping');
+    one.signal('SIGINT');
+    expect(await one.exited()).toBe(1);
+    expectReadable(one);
+    await endsAlone();
+  });
+});
+
+/** Fills the last block of a file, since what fits in there is taken by a disk that is full too. */
+function fillLastBlock(path: string): void {
+  const left = BLOCK_BYTES - (statSync(path).size % BLOCK_BYTES);
+  appendFileSync(path, `#${'.'.repeat(left - 2)}\n`);
+}
+
+const disk: SmallDisk | null = smallDisk({ mib: 24 });
+describe.skipIf(disk === null)('a disk that is full', () => {
+  afterEach(() => disk?.mend());
+  afterAll(() => disk?.remove());
+
+  it('keeps lines back until there is room, and the audio on another disk whole', async () => {
+    const one = newRecording();
+    const transcript = join(disk!.path, 'meeting.txt');
+    one.start({ more: ['--transcript', transcript] });
+    const sender = await one.sender();
+    fillLastBlock(transcript);
+    disk!.fill();
+    await sender.send(joinedAudio(silence(0.5), babble(2), silence(1)));
+    await until('the fault', () => one.state()?.fault?.includes('no space is left'));
+    expect(one.state()?.phase).toBe('live');
+    disk!.mend();
+    await until('the line', () => / S1 \[speech/.test(readFileSync(transcript, 'utf8')));
+    await until('no fault', () => one.state()?.fault === null);
+    one.signal('SIGINT');
+    expect(await one.exited()).toBe(0);
+    expect(readFileSync(transcript, 'utf8')).toMatch(/^# vad.*\n#\.+\n\d\d:.* S1 .*\n# ended .*\n$/);
+    expect(readFileSync(one.audio_path).readUInt32LE(40)).toBeGreaterThanOrEqual(3.5 * 32_000);
+  });
+
+  it('ends the kept audio before it is full, and the transcript goes on', async () => {
+    const one = newRecording();
+    const audio = join(disk!.path, 'meeting.wav');
+    one.start({ more: ['--audio', audio] });
+    const sender = await one.sender();
+    // 16 MiB are 8 minutes and more.
+    for (let minute = 0; minute < 12; minute += 1) await sender.pace(joinedAudio(babble(2), silence(58)), 60);
+    await one.line(/^# no more audio is kept: its disk is almost full/, 120_000);
+    await sender.send(joinedAudio(babble(2), silence(2)));
+    const before = one.spoken().length;
+    await until('a further line', () => one.spoken().length > before || one.spoken().length >= 13);
+    expect(one.state()).toMatchObject({ phase: 'live', fault: expect.stringContaining('no more audio') });
+    one.signal('SIGINT');
+    expect(await one.exited()).toBe(0);
+    const wav = readFileSync(audio);
+    expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
+    disk!.fill();
+  });
+
+  it('at the stop is said: the phase is failed, with what is missing', async () => {
+    const one = newRecording();
+    const transcript = join(disk!.path, 'last.txt');
+    one.start({ more: ['--transcript', transcript] });
+    await one.when('live');
+    fillLastBlock(transcript);
+    disk!.fill();
+    one.signal('SIGINT');
+    expect(await one.exited()).toBe(1);
+    expect(one.state()).toMatchObject({
+      phase: 'failed',
+      error: expect.stringMatching(/the transcript is not whole: .*no space is left/),
+    });
+  });
+});
+
+it('records four hours in no more memory than half an hour', async () => {
+  const one = newRecording({ SVC_RECORDER_AUDIO: 'off' });
+  one.start();
+  const sender = await one.sender();
+  const memory = () =>
+    Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${one.pid}/status`, 'utf8'))![1]) / 1_024;
+  // A minute of it: speech with pauses, and without one for longer than an engine stands.
+  const minute = joinedAudio(babble(5), silence(1), babble(28), silence(1), babble(10), silence(15));
+  const seen: number[] = [];
+  for (let at = 1; at <= 240; at += 1) {
+    await sender.send(minute);
+    if (at % 30 === 0) seen.push(Math.round(memory()));
+  }
+  await until('the lines of all of it', () => one.spoken().length >= 240 * 3, 60_000);
+  one.signal('SIGINT');
+  expect(await one.exited()).toBe(0);
+  expect(Math.max(...seen) - seen[0]!, `MiB after each half hour: ${seen.join(', ')}`).toBeLessThan(64);
+});

@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createGitWorktrees, parseWorktrees } from '../../src/platform/git-worktrees.ts';
+import { createRunner } from '../../src/platform/process.ts';
+
+let folder: string;
+let repo: string;
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+const worktrees = createGitWorktrees({ runner: createRunner(), env: process.env });
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-worktrees-')));
+  repo = join(folder, 'my repo');
+  mkdirSync(join(repo, 'part'), { recursive: true });
+  git('init', '-q', '-b', 'main', repo);
+  writeFileSync(join(repo, 'part', 'a.txt'), 'one\n');
+  git('-C', repo, 'add', '.');
+  git('-C', repo, 'commit', '-qm', 'First');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a git worktree for one fiber', () => {
+  it('is beside the repository, in the same folder of it, on a branch of its own', async () => {
+    const place = await worktrees.plan(join(repo, 'part'), 'say-hello-4q7zk2');
+    expect(place).toEqual({
+      of: join(repo, 'part'),
+      path: join(folder, 'my repo.worktrees', 'say-hello-4q7zk2'),
+      folder: join(folder, 'my repo.worktrees', 'say-hello-4q7zk2', 'part'),
+      branch: 'fiber/say-hello-4q7zk2',
+    });
+    expect(existsSync(place.path)).toBe(false);
+    await worktrees.make(place);
+    expect(readFileSync(join(place.folder, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(git('-C', place.folder, 'branch', '--show-current').trim()).toBe(place.branch);
+    expect(git('-C', repo, 'status', '--porcelain')).toBe('');
+  });
+
+  it('is kept as it is where it was made before, with what was changed in it', async () => {
+    const place = await worktrees.plan(repo, 'twice');
+    await worktrees.make(place);
+    writeFileSync(join(place.path, 'new.txt'), 'not committed\n');
+    await worktrees.make(place);
+    expect(readFileSync(join(place.path, 'new.txt'), 'utf8')).toBe('not committed\n');
+  });
+
+  it('is made from a worktree of the same repository as from its main one', async () => {
+    const first = await worktrees.plan(repo, 'first');
+    await worktrees.make(first);
+    const second = await worktrees.plan(first.path, 'second');
+    expect(second.path).toBe(join(folder, 'my repo.worktrees', 'second'));
+    await worktrees.make(second);
+    expect(existsSync(join(second.path, 'part', 'a.txt'))).toBe(true);
+  });
+
+  it('comes back with its commits after its folder was deleted by hand', async () => {
+    const place = await worktrees.plan(repo, 'gone');
+    await worktrees.make(place);
+    writeFileSync(join(place.path, 'work.txt'), 'kept\n');
+    git('-C', place.path, 'add', '.');
+    git('-C', place.path, 'commit', '-qm', 'Work');
+    rmSync(place.path, { recursive: true });
+    await worktrees.make(place);
+    expect(readFileSync(join(place.path, 'work.txt'), 'utf8')).toBe('kept\n');
+  });
+
+  it('is not made over a folder that is there already', async () => {
+    const place = await worktrees.plan(repo, 'taken');
+    mkdirSync(place.path, { recursive: true });
+    writeFileSync(join(place.path, 'mine.txt'), 'mine\n');
+    await expect(worktrees.make(place)).rejects.toMatchObject({
+      code: 'worktree_unavailable',
+      message: expect.stringMatching(/already exists/),
+    });
+    expect(readFileSync(join(place.path, 'mine.txt'), 'utf8')).toBe('mine\n');
+  });
+
+  it('is left alone while another process makes it', async () => {
+    const place = await worktrees.plan(repo, 'busy');
+    await worktrees.make(place);
+    git('-C', repo, 'worktree', 'lock', '--reason', 'initializing', place.path);
+    await expect(worktrees.make(place)).rejects.toMatchObject({
+      code: 'worktree_unavailable',
+      message: expect.stringContaining(`git -C '${repo}' worktree remove -f -f '${place.path}'`),
+    });
+  });
+
+  it.each([
+    ['in no repository', () => folder, /is in no git repository/],
+    [
+      'in a repository without a commit',
+      () => {
+        const empty = join(folder, 'empty');
+        git('init', '-q', empty);
+        return empty;
+      },
+      /has no commit yet/,
+    ],
+    [
+      'in a repository that is kept elsewhere',
+      () => {
+        const apart = join(folder, 'apart');
+        git('init', '-q', `--separate-git-dir=${join(folder, 'store.git')}`, apart);
+        return apart;
+      },
+      /which is not beside its files/,
+    ],
+    ['that is gone', () => join(folder, 'gone'), /is in no git repository/],
+  ])('cannot be made of a folder %s', async (_, of, message) => {
+    await expect(worktrees.plan(of(), 'name')).rejects.toMatchObject({
+      code: 'worktree_unavailable',
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe('a git worktree that is given up', () => {
+  it('goes with its branch where nothing was committed', async () => {
+    const place = await worktrees.plan(repo, 'unused');
+    await worktrees.make(place);
+    await worktrees.requireClean(place);
+    expect(await worktrees.remove(place)).toEqual({ branch_kept: null });
+    expect(existsSync(place.path)).toBe(false);
+    expect(git('-C', repo, 'branch', '--list', place.branch)).toBe('');
+  });
+
+  it('leaves a branch with commits of its own, and tells how that is deleted', async () => {
+    const place = await worktrees.plan(repo, 'worked');
+    await worktrees.make(place);
+    writeFileSync(join(place.path, 'work.txt'), 'kept\n');
+    git('-C', place.path, 'add', '.');
+    git('-C', place.path, 'commit', '-qm', 'Work');
+    expect(await worktrees.remove(place)).toEqual({
+      branch_kept: `git -C '${repo}' branch -D fiber/worked`,
+    });
+    expect(existsSync(place.path)).toBe(false);
+    expect(git('-C', repo, 'show', 'fiber/worked:work.txt')).toBe('kept\n');
+  });
+
+  it.each([
+    ['an untracked file', (path: string) => writeFileSync(join(path, 'new.txt'), 'x')],
+    ['a changed file', (path: string) => writeFileSync(join(path, 'part', 'a.txt'), 'two\n')],
+    ['a deleted file', (path: string) => rmSync(join(path, 'part', 'a.txt'))],
+  ])('stays with %s', async (_, change) => {
+    const place = await worktrees.plan(repo, 'dirty');
+    await worktrees.make(place);
+    change(place.path);
+    await expect(worktrees.requireClean(place)).rejects.toMatchObject({
+      code: 'worktree_in_use',
+      message: expect.stringMatching(/new\.txt|part\/a\.txt/),
+    });
+    if (!existsSync(join(place.path, 'part', 'a.txt'))) return;
+    await expect(worktrees.remove(place)).rejects.toMatchObject({ code: 'worktree_in_use' });
+    expect(existsSync(place.path)).toBe(true);
+  });
+
+  it('is gone already where its folder was deleted by hand', async () => {
+    const place = await worktrees.plan(repo, 'deleted');
+    await worktrees.make(place);
+    rmSync(place.path, { recursive: true });
+    await worktrees.requireClean(place);
+    expect(await worktrees.remove(place)).toEqual({ branch_kept: null });
+    expect(git('-C', repo, 'worktree', 'list')).not.toContain('deleted');
+  });
+
+  it('is not a worktree that a person has turned to another branch', async () => {
+    const place = await worktrees.plan(repo, 'turned');
+    await worktrees.make(place);
+    git('-C', place.path, 'checkout', '-q', '-b', 'mine');
+    await expect(worktrees.remove(place)).rejects.toMatchObject({ code: 'worktree_in_use' });
+    expect(existsSync(place.path)).toBe(true);
+  });
+
+  it('is never the repository itself', async () => {
+    await expect(worktrees.remove({ of: repo, path: repo, branch: 'main' })).rejects.toMatchObject({
+      code: 'worktree_in_use',
+    });
+    expect(existsSync(join(repo, 'part', 'a.txt'))).toBe(true);
+  });
+});
+
+it('reads the list of worktrees as Git prints it', () => {
+  const text = [
+    'worktree /srv/repo\nHEAD 1111\nbranch refs/heads/main\n',
+    'worktree /srv/repo.worktrees/a\nHEAD 2222\nbranch refs/heads/fiber/a\nlocked initializing\n',
+    'worktree /srv/other\nHEAD 3333\ndetached\n',
+    '',
+  ].join('\n');
+  expect(parseWorktrees(text)).toEqual([
+    { path: '/srv/repo', branch: 'main', locked: false },
+    { path: '/srv/repo.worktrees/a', branch: 'fiber/a', locked: true },
+    { path: '/srv/other', branch: null, locked: false },
+  ]);
+  expect(parseWorktrees('')).toEqual([]);
+});

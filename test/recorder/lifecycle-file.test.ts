@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type RecorderState, recorderStateSchema } from '../../src/contract/recorder.ts';
+import { LifecycleFile } from '../../src/recorder/lifecycle-file.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+
+const FIRST: RecorderState = {
+  ...{ version: 1, launch: 'launch-1', pid: 1, process_started: null, phase: 'live', started_at: 0 },
+  ...{ phone: null, engine: null, error: null, fault: null },
+};
+let scratch: ScratchFolder;
+let path: string;
+beforeEach(() => {
+  scratch = scratchFolder();
+  path = join(scratch.path, 'folder', 'm.json');
+  mkdirSync(dirname(path));
+});
+afterEach(() => scratch.remove());
+
+it('[MTS-1] waits with its last word until the disk takes it', async () => {
+  const file = new LifecycleFile(path, systemClock, FIRST);
+  rmSync(dirname(path), { recursive: true });
+  expect(file.change({ phase: 'ended' })).toBe(false);
+  const settled = file.settle(30_000);
+  mkdirSync(dirname(path));
+  await settled;
+  expect(recorderStateSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).phase).toBe('ended');
+});
+
+it('waits no longer than it may', async () => {
+  const file = new LifecycleFile(path, systemClock, FIRST);
+  rmSync(dirname(path), { recursive: true });
+  file.change({ phase: 'ended' });
+  await file.settle(150);
+  await file.settle(0);
+});
+
+it('waits for nothing where the disk has taken it', async () => {
+  const file = new LifecycleFile(path, { ...systemClock, after: () => () => undefined }, FIRST);
+  file.change({ phase: 'ended' });
+  await file.settle(30_000);
+});

@@ -1,0 +1,96 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mirrorArgs, mirrorStep, readSizes } from '../../src/recorder/mirror-copy.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+
+let scratch: ScratchFolder;
+beforeEach(() => {
+  scratch = scratchFolder();
+});
+afterEach(() => scratch.remove());
+
+describe('the next step of a copy', () => {
+  it.each([
+    [{ ours: 0, theirs: 0, sent: false }, { kind: 'done' }],
+    [
+      { ours: 10, theirs: 0, sent: false },
+      { kind: 'send', offset: 0, length: 10 },
+    ],
+    [
+      { ours: 300_000, theirs: 100, sent: true },
+      { kind: 'send', offset: 100, length: 65_536 },
+    ],
+    [{ ours: 10, theirs: 10, sent: true }, { kind: 'done' }],
+    [
+      { ours: 10, theirs: 11, sent: true },
+      { kind: 'refused', why: expect.stringContaining('longer') },
+    ],
+    [
+      { ours: 10, theirs: 5, sent: false },
+      { kind: 'refused', why: expect.stringContaining('move it away') },
+    ],
+  ])('for %j', (state, step) => expect(mirrorStep(state)).toEqual(step));
+
+  it('is taken from whole lines alone', () => {
+    expect(readSizes('12\n 345\n6')).toEqual({ sizes: [12, 345], rest: '6' });
+    expect(readSizes('Welcome!\n12\n')).toEqual({ sizes: [12], rest: '' });
+  });
+});
+
+describe('the far end of a copy', () => {
+  /** Runs it as the login shell of the other host does; what it said. */
+  const farEnd = (path: string, orders: string) => {
+    const line = mirrorArgs({ alias: 'host-b', flags: [], path }).at(-1)!;
+    return execFileSync('sh', ['-c', line], {
+      input: orders,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, HOME: scratch.path },
+    });
+  };
+
+  it('makes the file and its folders, and takes any name as a name', () => {
+    const name = `it's "$(touch ${scratch.path}/run)" ; & meeting.txt`;
+    expect(readSizes(farEnd(`~/.svc/meetings/${name}`, '0 6\n# vad\n')).sizes).toEqual([0, 6]);
+    expect(readFileSync(join(scratch.path, '.svc/meetings', name), 'utf8')).toBe('# vad\n');
+    expect(existsSync(join(scratch.path, 'run'))).toBe(false);
+    farEnd(join(scratch.path, '-rf'), '0 1\nx');
+    expect(readFileSync(join(scratch.path, '-rf'), 'utf8')).toBe('x');
+  });
+
+  it('writes the same bytes twice where a cut connection delivers them late', () => {
+    const path = join(scratch.path, 'meeting.txt');
+    farEnd(path, '0 11\none\ntwo\nfou');
+    farEnd(path, '11 10\nr\nfive\nsix');
+    farEnd(path, '0 11\none\ntwo\nfou');
+    expect(readFileSync(path, 'utf8')).toBe('one\ntwo\nfour\nfive\nsix');
+  });
+
+  it('keeps what came of an order that was cut off', () => {
+    const path = join(scratch.path, 'meeting.txt');
+    expect(readSizes(farEnd(path, '0 100\n# vad\n10:0')).sizes).toEqual([0, 10]);
+  });
+
+  it('answers each order before the next one, also one of many bytes', async () => {
+    const path = join(scratch.path, 'meeting.txt');
+    const line = mirrorArgs({ alias: 'host-b', flags: [], path }).at(-1)!;
+    const child = spawn('sh', ['-c', line], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const sizes: number[] = [];
+    const piece = 'x'.repeat(65_536);
+    child.stdout.on('data', (text) => {
+      sizes.push(...readSizes(String(text)).sizes);
+      const size = sizes.at(-1) ?? 0;
+      if (size < 3 * piece.length) child.stdin.write(`${size} ${piece.length}\n${piece}`);
+      else child.stdin.end();
+    });
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(sizes).toEqual([0, 65_536, 131_072, 196_608]);
+  });
+
+  it('is asked by an ssh that asks nobody, and gets the flags of the remote', () => {
+    const args = mirrorArgs({ alias: 'host-b', flags: ['-F', '/a'], path: '~/m.txt' });
+    expect(args.join(' ')).toContain('BatchMode=yes');
+    expect(args.slice(args.indexOf('-F'), -1)).toEqual(['-F', '/a', '--', 'host-b']);
+  });
+});
