@@ -3,6 +3,7 @@
 // several tests that failed, and an error outside of all tests count as one failure each.
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { stripVTControlCharacters } from 'node:util';
 
 const FAILED = 'failed';
 const RETRIED = 'passed only when tried again';
@@ -49,5 +50,10 @@ function troubleOf(test) {
 }
 
 function trouble(verdict, title, errors) {
-  return { verdict, title, reason: errors.map((error) => error.stack ?? error.message).join('\n') };
+  return { verdict, title, reason: errors.map(reasonOf).join('\n') };
+}
+
+/** What was thrown and where; for a comparison, also how the two values differ. */
+function reasonOf({ stack, message, diff }) {
+  return [stack ?? message, ...(diff ? [stripVTControlCharacters(diff)] : [])].join('\n');
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 
 /** Lines of a reason that are printed. */
-const REASON_LINES = 12;
+const REASON_LINES = 30;
 
 const [folder, ...suites] = process.argv.slice(2);
 const reports = suites.map((suite) => ({ suite, report: reportOf(suite) }));

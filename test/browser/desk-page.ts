@@ -29,9 +29,12 @@ export function cardWhen(
 export const focused = (page: Driven) =>
   page.learn<string | null>('document.activeElement.dataset.fiber ?? null');
 
-/** What a browser says by itself where a connection to the daemon breaks, or none can be made. */
+/**
+ * What a browser says by itself where a connection to the daemon breaks, or none can be made. Of an asset that the service
+ * worker asked for, Chromium says only that it failed; one that the daemon does not have is a 404 and counts.
+ */
 const BROKEN_CONNECTION =
-  /net::ERR_(?:CONNECTION_(?:REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH|ABORTED)|WebSocket connection to|occurred when fetching the script/;
+  /net::ERR_(?:CONNECTION_(?:REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH|ABORTED|NETWORK_CHANGED|FAILED \S+\/assets\/)|WebSocket connection to|occurred when fetching the script/;
 /** What it says of an answer that refuses. */
 const REFUSED = /status of (?:409|422|501|503)/;
 

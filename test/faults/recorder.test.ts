@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { WAV_HEADER_BYTES } from '../../src/recorder/audio/wav-header.ts';
 import { babble, joinedAudio, silence } from '../kit/made-audio.ts';
 import { processesMarked } from '../kit/processes.ts';
 import { TestRecording } from '../kit/recording.ts';
@@ -10,6 +11,8 @@ import { type SmallDisk, smallDisk } from './small-disk.ts';
 
 /** Bytes of a block of the disks of these tests. */
 const BLOCK_BYTES = 4_096;
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 let home: TestHome;
 let recording: TestRecording | null = null;
@@ -61,7 +64,7 @@ function expectReadable(one: TestRecording): void {
   const wav = readFileSync(one.audio_path);
   expect(wav.toString('latin1', 0, 4)).toBe('RIFF');
   expect(wav.readUInt32LE(40)).toBeGreaterThan(0);
-  expect(wav.readUInt32LE(40)).toBeLessThanOrEqual(wav.length - 44);
+  expect(wav.readUInt32LE(40)).toBeLessThanOrEqual(wav.length - WAV_HEADER_BYTES);
 }
 
 describe('a recorder that is killed', () => {
@@ -158,17 +161,23 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     const audio = join(disk!.path, 'meeting.wav');
     one.start({ more: ['--audio', audio] });
     const sender = await one.sender();
-    // 16 MiB are 8 minutes and more.
-    for (let minute = 0; minute < 12; minute += 1) await sender.pace(joinedAudio(babble(2), silence(58)), 60);
-    await one.line(/^# no more audio is kept: its disk is almost full/, 120_000);
-    await sender.send(joinedAudio(babble(2), silence(2)));
-    const before = one.spoken().length;
-    await until('a further line', () => one.spoken().length > before || one.spoken().length >= 13);
+    const hasEnded = () => one.lines().some((line) => line.startsWith('# no more audio is kept'));
+    const spoken = joinedAudio(babble(2), silence(8));
+    // 16 MiB are 9 minutes of audio. The disk has each piece before the next one is sent: it is full, and not too slow.
+    let pieces = 0;
+    for (; pieces < 72 && !hasEnded(); pieces += 1) {
+      await sender.send(spoken);
+      const bytes = WAV_HEADER_BYTES + (pieces + 1) * spoken.length;
+      await until('the audio on the disk', () => hasEnded() || sizeOf(audio) >= bytes);
+    }
+    await one.line(/^# no more audio is kept: its disk is almost full/);
+    await sender.send(spoken);
+    await until('a line of all that was spoken', () => one.spoken().length === pieces + 1);
     expect(one.state()).toMatchObject({ phase: 'live', fault: expect.stringContaining('no more audio') });
     one.signal('SIGINT');
     expect(await one.exited()).toBe(0);
     const wav = readFileSync(audio);
-    expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
+    expect(wav.readUInt32LE(40)).toBe(wav.length - WAV_HEADER_BYTES);
     disk!.fill();
   });
 
