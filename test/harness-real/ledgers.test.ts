@@ -147,15 +147,15 @@ describe.each(HARNESS_NAMES)('the ledgers of the real %s', (name) => {
     const began = Date.now();
     await one.release();
 
-    const phase = (wanted: string, said: string | RegExp | null) =>
+    // The transcript may tell of the end of a turn a moment before the hook does.
+    const phase = (wanted: string, said: string | RegExp | null, source = 'hook') =>
       one.rowWhere('told', ({ runtime }) => {
-        if (runtime?.phase !== wanted) return false;
+        if (runtime?.phase !== wanted || runtime.phase_source !== source) return false;
         return said instanceof RegExp ? said.test(runtime.said ?? '') : runtime.said === said;
       });
     const replies: Span[] = [];
     const replied = async (from: number, said: string) => {
       const row = await phase('idle', said);
-      expect(row.runtime).toMatchObject({ phase_source: 'hook' });
       replies.push({ from, to: Date.now() });
       return row;
     };
@@ -177,12 +177,11 @@ describe.each(HARNESS_NAMES)('the ledgers of the real %s', (name) => {
     };
 
     const second = await type('Then the second part.');
-    expect((await phase('working', null)).runtime).toMatchObject({ phase_source: 'hook' });
+    await phase('working', null);
     writeFileSync(join(project_dir, 'go'), '');
     const asked: Span[] = [];
     if (isClaude) {
       const waits = await phase('waiting', 'asks to use Bash');
-      expect(waits.runtime).toMatchObject({ phase_source: 'hook' });
       // Its notice comes some seconds after its question.
       const notices = async () => count((await told(one, uid, began)).buckets, 'notify');
       await expect.poll(notices, { timeout: WITHIN_MS }).toBe(1);
@@ -193,8 +192,7 @@ describe.each(HARNESS_NAMES)('the ledgers of the real %s', (name) => {
     await replied(second, 'The second part is done.');
     stub.refuse({ status: 400, headers: {}, body: FAILURE });
     await type('Now fail.');
-    const failed = await phase('attention', /not like this/);
-    expect(failed.runtime).toMatchObject({ phase_source: FACTS[name].failure });
+    const failed = await phase('attention', /not like this/, FACTS[name].failure);
     expect(failed.runtime!.phase_since).toBeGreaterThanOrEqual(typed[1]!.from);
     await one.svc('kill', 'told');
 
