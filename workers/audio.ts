@@ -57,7 +57,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
         },
         meeting: () => ({ ...service.capabilities(), meeting: service.row(), audio: relay.view() }),
         start_meeting: (asked) => service.start(asked),
-        stop_meeting: async () => ({ meeting: await service.stop() }),
+        stop_meeting: ({ dry_run }) => service.stop(dry_run),
         mark_meeting: ({ text, dry_run }) => service.mark(text, dry_run),
       } satisfies Handlers<typeof audioCalls>),
       hearers: {

@@ -136,22 +136,15 @@ export class MeetingService {
   }
 
   /** Tells a recorder to stop, once; dismisses one that has not recorded or has failed (MTS-5 to MTS-7). */
-  async stop(): Promise<Meeting | null> {
+  async stop(dry_run: boolean): Promise<{ meeting: Meeting | null } | Rehearsal> {
     return this.#changing.run(async () => {
       await this.look();
-      const { record, judged } = this.#require();
-      if (judged.state === 'starting' || judged.state === 'failed') {
-        await this.#dismiss();
-        return null;
-      }
-      if (judged.state === 'stopping') return this.row();
-      const process = await this.#processOf(record);
-      const stopped = { ...record, process, stop_asked_at: this.#in.clock.now() };
-      this.#in.files.keep(stopped);
-      if (process !== null) this.#interrupt(process);
-      await this.#judge(stopped);
-      this.#in.logger.info({ launch: record.launch }, 'told the recorder to stop');
-      return this.row();
+      const current = this.#require();
+      const step = stopStep(current.judged);
+      if (dry_run) return showStop(step, current);
+      if (step === 'dismiss') await this.#dismiss();
+      else if (step === 'interrupt') await this.#tellToStop(current.record);
+      return { meeting: this.row() };
     });
   }
 
@@ -277,6 +270,15 @@ export class MeetingService {
     this.#become(null);
   }
 
+  async #tellToStop(record: MeetingRecord): Promise<void> {
+    const process = await this.#processOf(record);
+    const stopped = { ...record, process, stop_asked_at: this.#in.clock.now() };
+    this.#in.files.keep(stopped);
+    if (process !== null) this.#interrupt(process);
+    await this.#judge(stopped);
+    this.#in.logger.info({ launch: record.launch }, 'told the recorder to stop');
+  }
+
   #interrupt(process: ProcessIdentity): void {
     try {
       this.#in.interrupt(process);
@@ -358,4 +360,18 @@ export class MeetingService {
       mux_session: RECORDER_SESSION,
     };
   }
+}
+
+type StopStep = 'dismiss' | 'interrupt' | 'nothing';
+
+function stopStep({ state }: JudgedMeeting): StopStep {
+  if (state === 'starting' || state === 'failed') return 'dismiss';
+  return state === 'stopping' ? 'nothing' : 'interrupt';
+}
+
+function showStop(step: StopStep, { record: { title }, judged: { state } }: Current): Rehearsal {
+  if (step === 'nothing') return rehearsal(`change nothing: the meeting "${title}" is stopping already`);
+  if (step === 'interrupt') return rehearsal(`end the meeting "${title}", which is ${state}`);
+  const was = state === 'failed' ? 'has failed' : 'does not record yet';
+  return rehearsal(`dismiss the meeting "${title}", which ${was}`, { ends: [RECORDER_SESSION] });
 }

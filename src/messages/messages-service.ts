@@ -156,6 +156,8 @@ export class MessagesService {
       requireSame(known.request, message, known.receipt);
       return rehearsal(`answer with the receipt of ${message.message_id}; nothing is sent again`);
     }
+    if (looksLikeAddress(message.from))
+      this.#pairs.check(message.from, message.address, this.#world.clock.now());
     const shown = await this.#withPlaces(message);
     const prompt = textForAgent(shown);
     const { step, way } = message.wake

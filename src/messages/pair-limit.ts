@@ -24,25 +24,35 @@ export class PairLimit {
   }
 
   /**
-   * Counts one message to a canonical address; how many messages of their conversation it answers. Throws
-   * `preflight_failed` for one too many.
+   * How many messages of their conversation one more message to a canonical address answers. Throws `preflight_failed`
+   * for one too many; counts nothing.
    */
-  take(from: string, to: string, now: number): number {
-    const sender = canonical(from);
-    for (const [key, sent] of this.#sent) {
-      const recent = sent.filter(({ at }) => at > now - HOUR_MS);
-      if (recent.length === 0) this.#sent.delete(key);
-      else this.#sent.set(key, recent);
-    }
-    const sent = this.#sent.get(pairOf(sender, to)) ?? [];
+  check(from: string, to: string, now: number): number {
+    const pair = pairOf(canonical(from), to);
+    const sent = (this.#sent.get(pair) ?? []).filter(({ at }) => at > now - HOUR_MS);
     const answered = sent.findLast((one) => one.from === to);
     const hops = answered === undefined ? 0 : answered.hops + 1;
     if (sent.length >= this.#most)
       throw refusal(`wrote ${sent.length} messages to each other within an hour`, 'wait');
     if (hops >= this.#most)
       throw refusal(`answered each other ${hops} times without an hour’s pause`, 'wait for an hour');
-    this.#add(sender, to, { at: now, hops });
     return hops;
+  }
+
+  /** Counts one message; as `check` otherwise. */
+  take(from: string, to: string, now: number): number {
+    const hops = this.check(from, to, now);
+    this.#forgetBefore(now - HOUR_MS);
+    this.#add(canonical(from), to, { at: now, hops });
+    return hops;
+  }
+
+  #forgetBefore(time: number): void {
+    for (const [pair, sent] of this.#sent) {
+      const recent = sent.filter(({ at }) => at > time);
+      if (recent.length === 0) this.#sent.delete(pair);
+      else this.#sent.set(pair, recent);
+    }
   }
 
   #add(from: string, to: string, { at, hops }: Omit<Sent, 'from'>): void {

@@ -16,7 +16,7 @@ import {
   meetingSurfaceSchema,
   stopMeetingSchema,
 } from '../contract/http/meeting.ts';
-import { type Rehearsal, rehearsal, rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { printAddress } from '../contract/session-address.ts';
 import type { Marked } from '../contract/threads/audio.ts';
 import { defineRow, type Row } from '../http/row.ts';
@@ -156,8 +156,9 @@ export function meetingRows(
       body_limit: SMALL_REQUEST,
       replies: { 202: meetingStoppedSchema, 200: rehearsalSchema },
       async handler({ body }) {
-        if (body?.dry_run === true) return { status: 200, json: await rehearseStop(callers) };
-        const { meeting } = await audio.call('stop_meeting', {});
+        const stopped = await audio.call('stop_meeting', { dry_run: body?.dry_run === true });
+        if ('dry_run' in stopped) return { status: 200, json: stopped };
+        const { meeting } = stopped;
         const row = meeting === null ? null : await withFiber(callers, meeting);
         return { status: 202, json: { meeting: row } };
       },
@@ -230,10 +231,4 @@ async function withFiber({ poller, fleet }: Asked, meeting: Meeting): Promise<Me
     fleet.call('scribe', { launch, joined: null }).catch(() => ({ scribe: null })),
   ]);
   return { ...meeting, fiber: here.fiber ?? elsewhere.scribe?.fiber ?? null };
-}
-
-async function rehearseStop({ audio }: Pick<Asked, 'audio'>): Promise<Rehearsal> {
-  const { meeting } = await audio.call('meeting', {});
-  if (meeting === null) throw new CodedError('no_meeting', 'No meeting is recorded here.');
-  return rehearsal(`end the meeting "${meeting.title}", which is ${meeting.state}`);
 }

@@ -104,13 +104,21 @@ describe('a meeting', () => {
 
   it('[WPL-8] [MTS-5] [MTS-6] [ERR-10] [ERR-14] [RPL-24] is the only one of its host, and ends once when it is told to', async () => {
     const { http } = await startDaemon();
-    expect((await http.post('/meeting/stop', {})).status).toBe(404);
+    const nothing = await http.post('/meeting/stop', {});
+    expect(nothing.status).toBe(404);
+    expect(await http.post('/meeting/stop', { dry_run: true })).toMatchObject({
+      status: 404,
+      text: nothing.text,
+    });
     const { meeting } = (await capture()).body;
     const second = await capture();
     expect([second.status, second.body.error]).toEqual([409, 'meeting_running']);
     expect(second.body.meeting?.launch).toBe(meeting!.launch);
     const rehearsed = await http.post('/meeting/stop', { dry_run: true });
-    expect(rehearsed.status).toBe(200);
+    expect(rehearsed).toMatchObject({
+      status: 200,
+      body: { would: expect.stringMatching(/^end the meeting /) },
+    });
     const stopped = await http.post<{ meeting: Meeting | null }>('/meeting/stop', {});
     expect(stopped.status).toBe(202);
     await whenMeeting('the end', (one) => one === null);
@@ -127,6 +135,9 @@ describe('a meeting', () => {
     for (let times = 0; times < 3; times += 1) {
       const { status, body } = await http.post<{ meeting: Meeting }>('/meeting/stop', {});
       expect([status, body.meeting.state]).toEqual([202, 'stopping']);
+      expect((await http.post('/meeting/stop', { dry_run: true })).body).toMatchObject({
+        would: expect.stringMatching(/^change nothing: .* is stopping already$/),
+      });
     }
     expect((await capture()).status).toBe(409);
   });
@@ -145,6 +156,10 @@ describe('a meeting', () => {
       expect((await look()).meeting?.error).toContain(why);
       expect((await daemon!.state()).captures).toEqual([]);
       // [MTS-7]
+      expect((await http.post('/meeting/stop', { dry_run: true })).body).toMatchObject({
+        would: expect.stringMatching(/^dismiss the meeting .* has failed$/),
+        ends: ['recorder-meeting'],
+      });
       const stopped = await http.post<{ meeting: Meeting | null }>('/meeting/stop', {});
       expect(stopped).toMatchObject({ status: 202, body: { meeting: null } });
       expect((await look()).meeting).toBeNull();

@@ -335,6 +335,16 @@ describe('what is refused before anything is kept', () => {
     expect(await daemon().send(message('m-1'))).toMatchObject({ status: 'submitted' });
   });
 
+  it('a rehearsal refuses what would be one too many between two sessions, and counts nothing', async () => {
+    const service = daemon({ pair: 1 });
+    const from = 'svc://here/claude/s-2';
+    const rehearsed = (id: string) => service.send({ ...message(id), from, dry_run: true });
+    expect(await rehearsed('m-1')).toMatchObject({ would: 'type it into loader-svc' });
+    expect(await service.send({ ...message('m-1'), from })).toMatchObject({ status: 'submitted' });
+    await expect(rehearsed('m-2')).rejects.toMatchObject({ code: 'preflight_failed' });
+    expect(await rehearsed('m-1')).toMatchObject({ would: expect.stringContaining('nothing is sent again') });
+  });
+
   it('a rehearsal keeps nothing and sends nothing', async () => {
     const service = daemon();
     const shown = await service.send({ ...message('m-1'), dry_run: true });

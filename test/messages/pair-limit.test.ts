@@ -40,6 +40,15 @@ describe('messages between two sessions', () => {
     expect(limit.take(B, A, 2.9 * HOUR_MS)).toBe(0);
   });
 
+  it('are not counted by a check, which refuses one too many', () => {
+    const limit = new PairLimit(1);
+    expect(limit.check(A, B, 0)).toBe(0);
+    expect(limit.take(A, B, 0)).toBe(0);
+    expect(() => limit.check(A, B, 1)).toThrow(/looks like a loop/);
+    expect(() => limit.check(B, A, 1)).toThrow(/looks like a loop/);
+    expect(limit.check(A, B, HOUR_MS)).toBe(0);
+  });
+
   it('of a person are not counted after a restart', () => {
     const limit = new PairLimit(1, [lineOf('ada', B, 0, 0)]);
     expect(limit.take('ada', B, 1)).toBe(0);

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rehearsal } from '../../src/contract/http/rehearsal.ts';
@@ -23,6 +25,9 @@ const WHAT_TO_DO = `either rehearse it: \`dry_run: dryRunField\` in the body, \`
 declared with \`write(…)\` in src/contract/threads/poller.ts, and a \`Write\` of src/dispatch/world/write.ts behind it, whose plan is
 shown or applied (or a \`rehearsal(…)\` of your own for what the poller does not do); or name it in NOT_REHEARSED of
 test/structure/rehearsals.test.ts with the reason, with \`dry_run: noRehearsal\` in its body`;
+
+/** The start of a sentence that begins with the word that the page puts before it. */
+const SAYS_WOULD = /(?:\brehearsal\(|\bwould:)\s*[`'"]would\b.*/gi;
 
 let served: ServedRoutes;
 beforeEach(async () => {
@@ -69,5 +74,18 @@ describe('every write of the route table', () => {
     }
     for (const row of writes().filter((one) => one.path in NOT_REHEARSED && one.body instanceof z.ZodType))
       expect(saidOf(row, true), row.path).toContain('cannot be rehearsed');
+  });
+});
+
+describe('the sentence of a rehearsal', () => {
+  it('goes on after "Would", and does not begin with it', () => {
+    const root = fileURLToPath(new URL('../../', import.meta.url));
+    const files = globSync('src/**/*.ts', { cwd: root });
+    expect(files.length).toBeGreaterThan(300);
+    const doubled = files.flatMap((file) =>
+      [...readFileSync(`${root}${file}`, 'utf8').matchAll(SAYS_WOULD)].map(([found]) => `${file}: ${found}`),
+    );
+    expect(doubled, 'leave out the first word').toEqual([]);
+    expect('rehearsal(\n  `would try it`').toMatch(SAYS_WOULD);
   });
 });

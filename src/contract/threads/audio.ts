@@ -50,8 +50,8 @@ export const audioCalls = {
   },
   /** Tells the recorder to stop, or dismisses one that is not recording. Throws `no_meeting`. */
   stop_meeting: {
-    input: z.object({}),
-    output: z.object({ meeting: meetingSchema.nullable() }),
+    input: z.object({ dry_run: z.boolean() }),
+    output: z.union([z.object({ meeting: meetingSchema.nullable() }), rehearsalSchema]),
     deadline_ms: 10_000,
   },
   /** Adds a comment line to the transcript. Throws `no_meeting`. */
