@@ -15,8 +15,11 @@ export const sessionLineSchema = z.looseObject({
   host: z.string(),
   mux: z.string().nullable(),
   at: z.number(),
-  /** `ended`: the run ended at that time, for its `reason`. `accepted`: the daemon accepted it by itself. */
-  kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt', 'ended', 'accepted']),
+  /**
+   * `ended`: the run ended at that time, for its `reason`. `accepted`: the daemon accepted it by itself. `resume` and
+   * `adopt` begin a run as `dispatch` does; this daemon reads both and writes neither.
+   */
+  kind: z.enum(['dispatch', 'claim', 'capture', 'learned', 'ended', 'accepted', 'resume', 'adopt']),
   /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
   reason: z.string().optional(),
   /** A phrase about the end, if the reason does not say everything. */

@@ -20,9 +20,10 @@ function citedIn(text: string): string[] {
 }
 
 const cited = new Map<string, string>();
-for (const folder of ['src', 'workers', 'test', 'bench'])
+for (const folder of ['src', 'workers', 'board/src', 'test', 'bench'])
   for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
-    if (!/\.(?:ts|mjs|cjs)$/.test(name) || join(folder, name) === 'test/ops/contract-page.test.ts') continue;
+    if (!/\.(?:tsx?|mjs|cjs)$/.test(name) || join(folder, name) === 'test/ops/contract-page.test.ts')
+      continue;
     for (const id of citedIn(readFileSync(join(ROOT, folder, name), 'utf8')))
       if (!cited.has(id)) cited.set(id, join(folder, name));
   }

@@ -7,6 +7,8 @@ import { rowsOf } from '../../src/cli/command-line/verb-table.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { agentEntrySchema, agentsFileSchema } from '../../src/contract/agent.ts';
+import { GATES, LAUNCH_CHECKS } from '../../src/contract/gates.ts';
+import { sessionLineSchema } from '../../src/contract/ledger.ts';
 import {
   hostFileSchema,
   type OperatorFileId,
@@ -15,6 +17,7 @@ import {
   remotesFileSchema,
   storesFileSchema,
 } from '../../src/contract/operator-files.ts';
+import { HOLD_REASONS } from '../../src/dispatch/holds/quarantine.ts';
 
 const FILE_SCHEMAS: Record<OperatorFileId, z.ZodType> = {
   stores: storesFileSchema,
@@ -43,6 +46,18 @@ function tableRows(page: string): string[][] {
         .slice(1, -1)
         .map((cell) => cell.trim()),
     );
+}
+
+/** What the first column of a table names, in order; `header`: the first cell of the table. */
+function namesIn(page: string, header: string): string[] {
+  const rows = tableRows(page);
+  const from = rows.findIndex(([first]) => first === header);
+  expect(from, `${page} has a table of: ${header}`).toBeGreaterThanOrEqual(0);
+  const after = rows.slice(from + 2).map(([first]) => first!);
+  const end = after.findIndex((first) => !first.startsWith('`'));
+  return after
+    .slice(0, end === -1 ? undefined : end)
+    .flatMap((first) => first.split(', ').map((name) => name.replaceAll('`', '')));
 }
 
 function shown(fallback: unknown): string {
@@ -104,6 +119,18 @@ describe('the pages for operators', () => {
     expect(rows).toEqual(
       Object.values(SETTINGS).map((row) => [`\`${row.env}\``, shown(row.fallback), row.meaning]),
     );
+  });
+
+  it('ops/why.md lists every gate and check of a start, in the order in which they are checked', () => {
+    expect(namesIn('ops/why.md', 'gate')).toEqual([...GATES, ...LAUNCH_CHECKS]);
+  });
+
+  it('ops/why.md lists every reason for which a fiber is held', () => {
+    expect(namesIn('ops/why.md', 'reason')).toEqual(HOLD_REASONS);
+  });
+
+  it('ops/ledgers.md lists every kind of line of the sessions', () => {
+    expect(namesIn('ops/ledgers.md', 'kind')).toEqual(sessionLineSchema.shape.kind.options);
   });
 
   it('ops/layout.md describes every room of src', () => {

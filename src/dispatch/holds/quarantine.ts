@@ -1,9 +1,10 @@
 import { CodedError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { Hold, HoldFiles, NamedHold } from '../../config/hold-files.ts';
+import { type Hold, type HoldFiles, NAMED_HOLDS } from '../../config/hold-files.ts';
 
 /** Why a fiber waits for a person before the poller may start it. */
-export type HoldReason = NamedHold | 'boot_quarantine' | 'loop_breaker' | 'not_concluded';
+export const HOLD_REASONS = ['boot_quarantine', ...NAMED_HOLDS, 'loop_breaker', 'not_concluded'] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /** What is written of a hold on one fiber. */
 export type NewHold = Omit<Hold, 'note'> & Partial<Pick<Hold, 'note'>>;
