@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
 import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
-import { KeptConnections, openRequest } from '../platform/http-client.ts';
+import { KeptConnections, LEAST_BYTES_PER_MS, openRequest } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
 import { refusal } from './error-reply.ts';
 import { STATUS_LINES } from './prepared-reply.ts';
@@ -14,8 +14,6 @@ import { Upload } from './upload.ts';
 
 /** For a connection to another host, in milliseconds. */
 const CONNECT_MS = 5_000;
-/** Bytes of an answer that win a millisecond more to wait for the rest of it. */
-const LEAST_BYTES_PER_MS = 16;
 
 export type ForwarderOptions = {
   /** The id of this host. */

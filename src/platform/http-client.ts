@@ -169,7 +169,7 @@ export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
 }
 
 /** Bytes of an answer that win a millisecond more to wait for the rest of it. */
-const LEAST_BYTES_PER_MS = 16;
+export const LEAST_BYTES_PER_MS = 16;
 
 export type PacedRequest = {
   to: ServerAddress;

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
-import { readDemoCall } from '../verbs/demo/call.ts';
 import { VERBS } from '../verbs.ts';
 import { declareVerbs } from './commander.ts';
+import { readDemoCall } from './demo-call.ts';
 import { reportError, reportJson } from './exit-code.ts';
 import { helpAsOption, requireKnownVerb, verbWords } from './known-verb.ts';
 import { NEWCOMER } from './newcomer.ts';

@@ -10,7 +10,6 @@ import {
   runDemoAgent,
   writeProgress,
 } from '../../../src/cli/verbs/demo/agent.ts';
-import { readDemoCall } from '../../../src/cli/verbs/demo/call.ts';
 import { demoEnvironment, demoSocket } from '../../../src/cli/verbs/demo/environment.ts';
 import { ownCommand } from '../../../src/cli/verbs/demo/own-command.ts';
 import { prepareDemo, requireDemoTools } from '../../../src/cli/verbs/demo/prepare.ts';
@@ -46,18 +45,6 @@ function program(...path: string[]): string {
 }
 
 describe('a verb after demo', () => {
-  it.each<[string[], ReturnType<typeof readDemoCall>]>([
-    [['demo', 'status', '--json'], { dir: undefined, argv: ['status', '--json'] }],
-    [['demo', '--dir', '/d', 'ps'], { dir: '/d', argv: ['ps'] }],
-    [['demo', '--dir=/d', 'fiber', 'add', 'x'], { dir: '/d', argv: ['fiber', 'add', 'x'] }],
-    [['demo'], null],
-    [['demo', '--remove'], null],
-    [['demo', '--dir', '/d', '--remove'], null],
-    [['demo', '--dir'], null],
-    [['demo', '--help'], null],
-    [['status', 'demo'], null],
-  ])('parses %j', (argv, call) => expect(readDemoCall(argv)).toEqual(call));
-
   it('works on the demo and leaves the user’s own setup unchanged', async () => {
     const dir = join(folder, 'demo');
     mkdirSync(join(dir, 'store', '.fibers'), { recursive: true });
