@@ -12,17 +12,22 @@ const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 export type Named = { id: string; uid: string | null };
 
 /**
- * The fibers that a person may mean: those with this canonical id, else uid, else last part of the id, else those whose
- * id, or its last part, begins so.
+ * The fibers that a person may mean: those that are called so, else those whose id, or its last part, begins so.
  */
 export function fibersMeant<R extends Named>(reference: string, fibers: Iterable<R>): R[] {
+  const all = [...fibers];
+  const called = fibersCalled(reference, all);
+  return called.length > 0 ? called : all.filter(({ id }) => beginsWith(id, reference));
+}
+
+/** The fibers with this canonical id, else uid, else last part of the id. */
+export function fibersCalled<R extends Named>(reference: string, fibers: Iterable<R>): R[] {
   const all = [...fibers];
   const uid = isUlid(reference) ? reference.toUpperCase() : null;
   const searches: ((fiber: R) => boolean)[] = [
     ({ id }) => id === reference,
     (fiber) => uid !== null && fiber.uid?.toUpperCase() === uid,
     ({ id }) => leafOf(id) === reference,
-    ({ id }) => beginsWith(id, reference),
   ];
   for (const search of searches) {
     const found = all.filter(search);

@@ -314,6 +314,7 @@ describe('svc kill', () => {
 });
 
 describe('the session to attach to', () => {
+  const typed = (name: string) => ({ name, is_called: false });
   const loader = runningRow();
   const other = runningRow({ fiber_id: 'old/loader', uid: null, mux_session: 'loader-2-svc' });
 
@@ -322,15 +323,26 @@ describe('the session to attach to', () => {
     ['the uid', loader.uid!],
     ['the session', loader.mux_session!],
   ])('is found by %s', (_, name) => {
-    expect(chooseSession([other, loader], name)).toBe(loader.mux_session);
+    expect(chooseSession([other, loader], typed(name))).toBe(loader.mux_session);
   });
 
   it('is found by the last part of a unique id', () => {
-    expect(chooseSession([loader], 'loader')).toBe(loader.mux_session);
-    expect(chooseSession([loader, other], 'work/lo')).toBe(loader.mux_session);
-    expect(() => chooseSession([loader, other], 'loader')).toThrow(
-      /loader may be work\/loader in .* or old\/loader in .*; give more of the id, or the ULID/,
+    expect(chooseSession([loader], typed('loader'))).toBe(loader.mux_session);
+    expect(chooseSession([loader, other], typed('work/lo'))).toBe(loader.mux_session);
+    expect(() => chooseSession([loader, other], typed('loader'))).toThrow(
+      /loader may be work\/loader or old\/loader; give more of the id, or the ULID/,
     );
+    const elsewhere = { ...loader, store: '/srv/elsewhere' };
+    expect(() => chooseSession([loader, elsewhere], typed('loader'))).toThrow(
+      /loader may be work\/loader in .* or work\/loader in \/srv\/elsewhere; give/,
+    );
+  });
+
+  it('is never that of another fiber whose id begins so, where a fiber is called as was typed', () => {
+    const called = { name: 'load', is_called: true };
+    expect(() => chooseSession([loader], called)).toThrow('svc dispatch load starts one');
+    expect(hostsThatRun(called, 'host-a', { 'host-b': { read: { running: [loader] } } })).toEqual([]);
+    expect(chooseSession([loader], { name: 'loader', is_called: true })).toBe(loader.mux_session);
   });
 
   it.each([
@@ -345,13 +357,15 @@ describe('the session to attach to', () => {
       'host-c': { read: { running: [other] } },
       'host-d': { read: null },
     };
-    expect(hostsThatRun(name, 'host-a', origins).map(({ host }) => host)).toEqual(hosts);
+    expect(hostsThatRun(typed(name), 'host-a', origins).map(({ host }) => host)).toEqual(hosts);
   });
 
   it('does not exist for a fiber that does not run, or that runs in the app', () => {
-    expect(() => chooseSession([loader], 'nobody')).toThrow('svc ps lists those that run');
-    expect(() => chooseSession([loader], 'oader')).toThrow('no worker runs for oader. Did you mean loader?');
-    expect(() => chooseSession([runningRow({ mux_session: null })], 'work/loader')).toThrow(
+    expect(() => chooseSession([loader], typed('nobody'))).toThrow('no fiber here is called so');
+    expect(() => chooseSession([loader], typed('oader'))).toThrow(
+      'no worker runs for oader. Did you mean loader?',
+    );
+    expect(() => chooseSession([runningRow({ mux_session: null })], typed('work/loader'))).toThrow(
       'has no terminal',
     );
   });

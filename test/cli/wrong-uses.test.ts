@@ -68,6 +68,7 @@ describe('a wrong use of svc', () => {
           [`GET /why?fiber=${id}&look=1`, missing],
         ]),
       ),
+      'GET /fibers/parser': { body: {} },
       'POST /dispatch': missing,
       'POST /kill': missing,
     });

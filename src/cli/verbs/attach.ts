@@ -12,8 +12,9 @@ import { createRunner } from '../../platform/process.ts';
 import { argument, DRY_RUN, option } from '../command-line/options.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
-import { connectDaemon } from '../daemon-client/client.ts';
+import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { noHostCalled } from '../daemon-client/daemon-of-fiber.ts';
+import { fiberPath } from '../daemon-client/fiber-path.ts';
 import { chooseSession, hostsThatRun, isSessionName } from './attach/choose-worker.ts';
 
 /** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
@@ -41,7 +42,7 @@ export const verb = defineVerb({
     if ((given.name === undefined) === (given.session === undefined))
       throw new CodedError(
         'invalid_request',
-        'name a running fiber or a session, or a past one with --session',
+        'name a running fiber or a session, which svc ps lists, or a past one with --session',
       );
     return given.dry_run === true
       ? rehearsed(await rehearseAttach(context, given))
@@ -173,12 +174,13 @@ async function workerToFind(
   const settings = readSettings(context.env);
   const daemon = await connectDaemon(settings);
   const { host: own, running } = await daemon.get('/state', stateSchema);
+  const reference = { name, is_called: await isCalled(daemon, name) };
   try {
-    return { mux_session: chooseSession(running, name), ssh: null };
+    return { mux_session: chooseSession(running, reference), ssh: null };
   } catch (error) {
     if (!anywhere || !isCoded(error, 'no_worker')) throw error;
     const others = await daemon.get('/state/composite', workersSchema).catch(() => null);
-    const [found, ...more] = others === null ? [] : hostsThatRun(name, own, others.origins);
+    const [found, ...more] = others === null ? [] : hostsThatRun(reference, own, others.origins);
     if (found === undefined) throw error;
     const hosts = [found, ...more].map(({ host }) => host);
     if (more.length > 0)
@@ -187,7 +189,7 @@ async function workerToFind(
         `${name} runs on the hosts ${hosts.join(', ')}; name the one that is meant with --host`,
       );
     context.err(`svc: ${name} is on ${found.host}\n`);
-    return terminalOf(settings, found.host, chooseSession(found.running, name));
+    return terminalOf(settings, found.host, chooseSession(found.running, reference));
   }
 }
 
@@ -201,7 +203,19 @@ async function workerOfHost(settings: Settings, name: string, host: string): Pro
       'remote_unreachable',
       `what runs on ${host} is not known: ${there?.error?.message ?? 'it has told nothing yet'}`,
     );
-  return terminalOf(settings, host, chooseSession(there.read.running, name));
+  const reference = { name, is_called: await isCalled(daemon, name, host) };
+  return terminalOf(settings, host, chooseSession(there.read.running, reference));
+}
+
+/** Whether a fiber of this host, or of `host`, is called exactly so. Several are as well; what does not answer says nothing. */
+async function isCalled(daemon: DaemonClient, name: string, host?: string): Promise<boolean> {
+  const origin = host === undefined ? '' : `?origin=${encodeURIComponent(host)}`;
+  try {
+    await daemon.get(`/fibers/${fiberPath(name)}${origin}`, z.unknown());
+    return true;
+  } catch (error) {
+    return isCoded(error, 'ambiguous_fiber');
+  }
 }
 
 /** The command that shows a terminal in this one. */

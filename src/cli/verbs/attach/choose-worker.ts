@@ -3,7 +3,7 @@ import { didYouMean } from '../../../base/nearest-words.ts';
 import { shellWord } from '../../../base/shell-word.ts';
 import type { State } from '../../../contract/http/state.ts';
 import { leafOf } from '../../../fibers/fiber-id.ts';
-import { fibersMeant, severalCalled } from '../../../fibers/fiber-reference.ts';
+import { fibersCalled, fibersMeant, severalCalled } from '../../../fibers/fiber-reference.ts';
 
 /** A worker that runs, as far as it is chosen by. */
 export type Running = Pick<State['running'][number], 'fiber_id' | 'uid' | 'mux_session' | 'store'>;
@@ -15,50 +15,44 @@ export function isSessionName(name: string): boolean {
   );
 }
 
+/** What a person typed, and whether a fiber is called exactly so: then it is not the beginning of another id. */
+export type Reference = { name: string; is_called: boolean };
+
 /** The other hosts that run a worker of this name, with what they run. */
 export function hostsThatRun(
-  name: string,
+  reference: Reference,
   own: string,
   origins: Readonly<Record<string, { read: { running: Running[] } | null }>>,
 ): { host: string; running: Running[] }[] {
   return Object.entries(origins).flatMap(([host, { read }]) =>
-    host !== own && read !== null && workersOf(read.running, name).length > 0
+    host !== own && read !== null && workersOf(read.running, reference).length > 0
       ? [{ host, running: read.running }]
       : [],
   );
 }
 
-function workersOf(running: readonly Running[], name: string): Running[] {
+function workersOf(running: readonly Running[], { name, is_called }: Reference): Running[] {
   const inSession = running.filter((run) => run.mux_session === name);
   if (inSession.length > 0) return inSession;
-  return fibersMeant(
+  const find = is_called ? fibersCalled : fibersMeant;
+  return find(
     name,
     running.map((run) => ({ ...run, id: run.fiber_id })),
   );
 }
 
-/** The session of the running worker that `name` refers to; throws if there is none, several, or no terminal. */
-export function chooseSession(running: readonly Running[], name: string): string {
-  const found = workersOf(running, name);
+/** The session of the running worker that is referred to; throws if there is none, several, or no terminal. */
+export function chooseSession(running: readonly Running[], reference: Reference): string {
+  const { name } = reference;
+  const found = workersOf(running, reference);
   const [run] = found;
-  if (run === undefined) {
-    const question = didYouMean(
-      name,
-      running.map(({ fiber_id }) => (name.includes('/') ? fiber_id : leafOf(fiber_id))),
-    );
-    throw new CodedError(
-      'no_worker',
-      question === ''
-        ? `no worker runs for ${name}; svc ps lists those that run, and svc dispatch ${shellWord(name)} starts one`
-        : `no worker runs for ${name}.${question}`,
-    );
-  }
+  if (run === undefined) throw new CodedError('no_worker', noWorkerOf(reference, running));
   if (found.length > 1)
     throw new CodedError(
       'ambiguous_fiber',
       severalCalled(
         name,
-        found.map((one) => `${one.fiber_id} in ${one.store}`),
+        found.map((one) => (isElsewhere(one, found) ? `${one.fiber_id} in ${one.store}` : one.fiber_id)),
       ),
     );
   if (run.mux_session === null)
@@ -67,4 +61,21 @@ export function chooseSession(running: readonly Running[], name: string): string
       `${run.fiber_id} runs in the app and has no terminal to attach to`,
     );
   return run.mux_session;
+}
+
+function noWorkerOf({ name, is_called }: Reference, running: readonly Running[]): string {
+  if (is_called)
+    return `no worker runs for ${name}; svc ps lists those that run, and svc dispatch ${shellWord(name)} starts one`;
+  const question = didYouMean(
+    name,
+    running.map(({ fiber_id }) => (name.includes('/') ? fiber_id : leafOf(fiber_id))),
+  );
+  return question === ''
+    ? `no worker runs for ${name}, and no fiber here is called so; svc ps lists the workers, and svc fiber ls the fibers`
+    : `no worker runs for ${name}.${question}`;
+}
+
+/** Whether a fiber of the same id is in another store. */
+function isElsewhere({ fiber_id, store }: Running, among: readonly Running[]): boolean {
+  return among.some((other) => other.fiber_id === fiber_id && other.store !== store);
 }

@@ -137,10 +137,13 @@ function workerWords(worker: StatusWorker, { now, commits }: PrintOptions): stri
 }
 
 /** What a person may want to know of a worker beside what it does. */
-function asideWords({ died, shares_folder_with }: StatusWorker): string[] {
+function asideWords({ is_closed, died, shares_folder_with: others }: StatusWorker): string[] {
   return [
+    ...(is_closed ? ['its fiber is closed, it runs on'] : []),
     ...(died === null ? [] : [`the one before died: ${died}`]),
-    ...(shares_folder_with.length === 0 ? [] : [`shares its folder with ${shares_folder_with.join(', ')}`]),
+    ...(others.length === 0
+      ? []
+      : [`shares its folder with ${others.length === 1 ? others[0] : `${others.length} others`}`]),
   ];
 }
 
@@ -220,7 +223,7 @@ function tabLines(page: StatusPage, { now, svc }: PrintOptions): string {
       'host',
       page.host,
       `up ${formatDuration(now - page.booted_at)}`,
-      `${page.hosts} hosts`,
+      page.hosts === 1 ? '1 host' : `${page.hosts} hosts`,
       ...page.stale_hosts.map(({ name }) => `stale: ${name}`),
     ]),
   ].join('');

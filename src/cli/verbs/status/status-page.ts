@@ -26,6 +26,8 @@ const workerSchema = z.object({
   state: z.enum(['starting', 'working', 'idle', 'unknown']),
   since: z.number().nullable(),
   said: z.string().nullable(),
+  /** Its fiber is closed, and it runs on until it ends by itself. */
+  is_closed: z.boolean(),
   context: contextUseSchema.nullable(),
   /** What became of the worker before, where that died not long ago. */
   died: z.string().nullable(),
@@ -92,7 +94,7 @@ export function statusPage({ rows, state, version, now, svc, nameOf = (id) => id
     review: at('review')
       .map((row) => reviewLine(row, asked))
       .toSorted((a, b) => bySince(b, a)),
-    working: [...at('working'), ...at('needs_you')]
+    working: [...at('working'), ...at('needs_you'), ...at(null)]
       .flatMap((row) => workerOf(row, now))
       .toSorted((a, b) => b.started_at - a.started_at),
     starting: at('working').flatMap((row) => (row.runtime === undefined ? [row.id] : [])),
@@ -229,12 +231,19 @@ function deathWords({ message, screen }: NonNullable<PlacedRow['last_death']>): 
   return last === null ? `died: ${message}` : `died: ${message}, "${last}"`;
 }
 
-function reviewLine({ id, outcome, closed_at, last_death }: PlacedRow, { svc, nameOf }: Asked): StatusLine {
+function reviewLine(row: PlacedRow, { svc, nameOf }: Asked): StatusLine {
+  const { id, outcome, closed_at, last_death, runtime } = row;
   const at = Date.parse(closed_at ?? '');
   const named = shellWord(nameOf(id));
   return {
     ...{ what: id, fibers: [id] },
-    words: [last_death === undefined ? '' : deathWords(last_death), outcome ?? ''].filter(Boolean).join('; '),
+    words: [
+      runtime === undefined ? '' : 'its worker runs on',
+      last_death === undefined ? '' : deathWords(last_death),
+      outcome ?? '',
+    ]
+      .filter(Boolean)
+      .join('; '),
     since: Number.isNaN(at) ? null : at,
     commands: [`${svc} accept ${named}`, `${svc} reopen ${named} -m "…"`],
   };
@@ -244,7 +253,7 @@ function reviewLine({ id, outcome, closed_at, last_death }: PlacedRow, { svc, na
 const DEATH_TOLD_MS = 3_600_000;
 
 function workerOf(
-  { id, runtime, last_death, shares_folder_with = [] }: PlacedRow,
+  { id, status, runtime, last_death, shares_folder_with = [] }: PlacedRow,
   now: number,
 ): StatusWorker[] {
   if (runtime === undefined) return [];
@@ -255,6 +264,7 @@ function workerOf(
       ...{ fiber_id: id, agent, started_at, since: phase_since },
       state: starts ? 'starting' : phase === 'idle' || phase === 'unknown' ? phase : 'working',
       said: phase === 'idle' ? said : null,
+      is_closed: status === 'closed',
       context,
       died: last_death === undefined || now - last_death.at > DEATH_TOLD_MS ? null : last_death.message,
       shares_folder_with,
