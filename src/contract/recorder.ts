@@ -10,7 +10,7 @@ export const recorderPhaseSchema = z.enum(['loading', 'live', 'stopping', 'ended
 export type RecorderPhase = z.infer<typeof recorderPhaseSchema>;
 
 /** Longest texts in a lifecycle file, in characters. */
-const MOST_TEXT_CHARS = 4_096;
+export const MOST_TEXT_CHARS = 4_096;
 const text = z.string().max(MOST_TEXT_CHARS);
 
 /**

@@ -63,6 +63,8 @@ export class MeetingFiles {
   readonly #logger: Logger;
   /** What the disk has not taken yet. */
   #unsaved: MeetingRecord | null = null;
+  /** What a recorder said last. */
+  #said: RecorderState | null = null;
 
   constructor(options: { folder: string; logger: Logger }) {
     this.#folder = options.folder;
@@ -136,15 +138,36 @@ export class MeetingFiles {
     appendFileSync(transcript, `${line}\n`, { mode: 0o600 });
   }
 
-  /** What the recorder of a launch says of itself; null where nothing readable of that launch is there. */
+  /**
+   * What the recorder of a launch says of itself; null where it has said nothing yet. While its file cannot be read, what it
+   * said last counts, with that fault.
+   */
   recorderState(record: Pick<MeetingRecord, 'name' | 'launch'>): RecorderState | null {
+    const { state: path } = this.pathsOf(record.name);
     try {
-      const text = readRegularTextSync(this.pathsOf(record.name).state, RECORDER_STATE_BYTES);
-      const state = recorderStateSchema.parse(JSON.parse(text));
-      return state.launch === record.launch ? state : null;
-    } catch {
-      return null;
+      const state = recorderStateSchema.parse(JSON.parse(readRegularTextSync(path, RECORDER_STATE_BYTES)));
+      if (state.launch !== record.launch) return null;
+      this.#said = state;
+      return state;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT' || this.#said?.launch !== record.launch) return null;
+      return {
+        ...this.#said,
+        fault: `${path} cannot be read (${systemCode(error) ?? 'it is not valid'}); look at it`,
+      };
     }
+  }
+
+  /**
+   * Says in the transcript that its recorder is gone, where the recorder itself did not say that it ended: whoever follows the
+   * file waits for that. Throws the system error.
+   */
+  addEnd(transcript: string, time: string): void {
+    const { bytes } = readRegularEndSync(transcript, MOST_LOG_BYTES);
+    const text = bytes.toString('utf8');
+    if (/^# (?:recorder )?ended /m.test(text)) return;
+    const is_torn = text !== '' && !text.endsWith('\n');
+    this.addLine(transcript, `${is_torn ? '\n' : ''}# recorder ended ${time}`);
   }
 
   /** The last line that the recorder wrote to standard error; null for none. */

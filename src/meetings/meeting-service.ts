@@ -1,10 +1,10 @@
 import { type Clock, sleep } from '../base/clock.ts';
-import { CodedError, messageOf } from '../base/errors.ts';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { Meeting } from '../contract/http/meeting.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
-import type { MeetingMode } from '../contract/recorder.ts';
+import type { MeetingMode, RecorderState } from '../contract/recorder.ts';
 import type { Marked, Mirror, StartMeeting } from '../contract/threads/audio.ts';
 import type { RecorderSession, RecorderStarted } from '../contract/threads/recorder-session.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
@@ -78,6 +78,9 @@ export class MeetingService {
   #current: Current | null = null;
   #stopLooking: (() => void) | null = null;
   #looking = false;
+  /** The launches whose recorder this daemon told to stop, and of whose end it told in the transcript. */
+  #interrupted: string | null = null;
+  #end_told: string | null = null;
 
   constructor(options: MeetingServiceOptions) {
     this.#in = options;
@@ -151,7 +154,9 @@ export class MeetingService {
   /** Adds a comment line to the transcript. */
   async mark(text: string | undefined, dry_run: boolean): Promise<Marked | Rehearsal> {
     await this.look();
-    const { record } = this.#require();
+    const current = this.#require();
+    const { record } = current;
+    requireRecording(current);
     const words = (text ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim();
     const line = `# mark ${timeOfDay(this.#in.clock.now())}${words === '' ? '' : ` ${words}`}`;
     const { transcript } = this.#in.files.pathsOf(record.name);
@@ -216,8 +221,9 @@ export class MeetingService {
       const process = await this.#startSession(script);
       files.keep({ ...record, process });
     } catch (error) {
-      files.clear();
-      this.#become(null);
+      // Where tmux did not answer, the recorder may have been started all the same: it is followed.
+      if (error instanceof NotStarted) this.#forget();
+      else await this.look();
       throw error;
     }
     logger.info({ launch: record.launch, mode: record.mode }, 'started a recorder');
@@ -231,9 +237,9 @@ export class MeetingService {
         ...{ name: RECORDER_SESSION, cwd: files.folder, command: ['/bin/sh', script] },
       });
       if (started.kind === 'created') return started.process;
-      if (started.kind === 'failed') throw new CodedError(started.code, started.detail);
+      if (started.kind === 'failed') throw new NotStarted(started.code, started.detail);
       if (tries === DUPLICATE_TRIES)
-        throw new CodedError(
+        throw new NotStarted(
           'session_name_taken',
           `The session ${RECORDER_SESSION} is there, and no meeting of this daemon is in it; end it with: tmux kill-session -t =${RECORDER_SESSION}`,
         );
@@ -263,10 +269,14 @@ export class MeetingService {
 
   /** Ends its session, and forgets the meeting (MTS-7). */
   async #dismiss(): Promise<void> {
-    const { sessions, files } = this.#in;
+    const { sessions } = this.#in;
     if ((await sessions.end(RECORDER_SESSION)) === 'unknown')
       throw new CodedError('mux_unavailable', 'tmux does not tell what runs; try again in a moment');
-    files.clear();
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#in.files.clear();
     this.#become(null);
   }
 
@@ -274,12 +284,14 @@ export class MeetingService {
     const process = await this.#processOf(record);
     const stopped = { ...record, process, stop_asked_at: this.#in.clock.now() };
     this.#in.files.keep(stopped);
-    if (process !== null) this.#interrupt(process);
+    if (process !== null) this.#interrupt(record, process);
     await this.#judge(stopped);
     this.#in.logger.info({ launch: record.launch }, 'told the recorder to stop');
   }
 
-  #interrupt(process: ProcessIdentity): void {
+  /** A second signal would cut off its last words, so that each daemon sends one. */
+  #interrupt({ launch }: MeetingRecord, process: ProcessIdentity): void {
+    this.#interrupted = launch;
     try {
       this.#in.interrupt(process);
     } catch (error) {
@@ -295,11 +307,36 @@ export class MeetingService {
     const last = life === 'gone' ? files.recorderState(record) : file;
     const log = life === 'gone' ? files.lastLogLine(record.name) : null;
     const judged = judgeMeeting(record, { file: last, life, log, now: clock.now() });
+    // Another recording may have begun meanwhile.
+    if (files.read()?.launch !== record.launch) return;
     if (judged === null) {
-      files.clear();
+      this.#forget();
       this.#in.logger.info({ launch: record.launch }, 'the meeting is over');
+      return;
     }
-    this.#become(judged === null ? null : { record, judged, socket: last?.phone ?? null });
+    this.#become({ record, judged, socket: last?.phone ?? null });
+    if (judged.state === 'failed' && life === 'gone') this.#tellEnd(record);
+    if (isUntold(record, last) && life === 'alive') await this.#tellAgain(record);
+  }
+
+  /** The daemon that was asked to stop it may have ended before the recorder was told. */
+  async #tellAgain(record: MeetingRecord): Promise<void> {
+    if (this.#interrupted === record.launch) return;
+    const process = await this.#processOf(record);
+    if (process !== null) this.#interrupt(record, process);
+  }
+
+  #tellEnd({ name, launch }: MeetingRecord): void {
+    if (this.#end_told === launch) return;
+    const { files, clock, logger } = this.#in;
+    try {
+      files.addEnd(files.pathsOf(name).transcript, timeOfDay(clock.now()));
+      this.#end_told = launch;
+    } catch (error) {
+      // There is nothing to follow where it wrote no transcript; a full disk may have room at the next look.
+      if (systemCode(error) === 'ENOENT') this.#end_told = launch;
+      else logger.debug({ err: messageOf(error) }, 'the end of a recorder is not in its transcript yet');
+    }
   }
 
   async #lifeOf(record: MeetingRecord): Promise<ProcessLife> {
@@ -360,6 +397,24 @@ export class MeetingService {
       mux_session: RECORDER_SESSION,
     };
   }
+}
+
+/** The recorder was surely not started. */
+class NotStarted extends CodedError {}
+
+/** Throws where a line would come before the first one of the recorder, or after its last one. */
+function requireRecording({ record: { title }, judged: { state } }: Current): void {
+  if (state === 'live') return;
+  const why =
+    state === 'starting' || state === 'loading'
+      ? 'does not record yet; try again in a moment'
+      : `${state === 'failed' ? 'has failed' : 'is stopping'}, and takes no more marks`;
+  throw new CodedError('no_meeting', `The meeting "${title}" ${why}`);
+}
+
+/** Whether a recorder was to be told to stop, and goes on as if nobody had told it. */
+function isUntold({ stop_asked_at }: MeetingRecord, file: RecorderState | null): boolean {
+  return stop_asked_at !== null && (file?.phase === 'loading' || file?.phase === 'live');
 }
 
 type StopStep = 'dismiss' | 'interrupt' | 'nothing';

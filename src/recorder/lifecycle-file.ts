@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../base/clock.ts';
-import type { RecorderState } from '../contract/recorder.ts';
+import { MOST_TEXT_CHARS, type RecorderState } from '../contract/recorder.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 
 const RETRY_MS = 1_000;
@@ -58,6 +58,13 @@ export class LifecycleFile {
   }
 }
 
+/** Its sentences repeat what engines and disks said, of any length; a longer one than a reader takes is cut. */
 function text(state: RecorderState): string {
-  return `${JSON.stringify(state, null, 2)}\n`;
+  const { engine, error, fault = null } = state;
+  return `${JSON.stringify({ ...state, engine: cut(engine), error: cut(error), fault: cut(fault) }, null, 2)}\n`;
+}
+
+function cut(sentence: string | null): string | null {
+  if (sentence === null || sentence.length <= MOST_TEXT_CHARS) return sentence;
+  return `${sentence.slice(0, MOST_TEXT_CHARS - 1)}…`;
 }

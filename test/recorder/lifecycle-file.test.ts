@@ -42,3 +42,11 @@ it('waits for nothing where the disk has taken it', async () => {
   file.change({ phase: 'ended' });
   await file.settle(30_000);
 });
+
+it('says no sentence that is longer than a reader takes', () => {
+  const file = new LifecycleFile(path, systemClock, FIRST);
+  const long = 'x'.repeat(6_000);
+  file.change({ engine: long, error: long, fault: long });
+  const { engine, error, fault } = recorderStateSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  for (const sentence of [engine, error, fault]) expect(sentence).toMatch(/^x+…$/);
+});

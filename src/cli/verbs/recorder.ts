@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { dataPaths } from '../../config/paths.ts';
 import { readRemotes } from '../../config/remotes.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { MEETING_MODES } from '../../contract/recorder.ts';
@@ -57,8 +58,9 @@ export const verb = defineVerb({
       mirror: mirrorOf(settings, given.mirror, given.mirror_path),
       process: { pid: process.pid, started: await ownStart() },
     };
-    if (audio !== undefined)
-      removeOldAudio(dirname(audio), context.clock.now() - settings.recorder_audio_days * DAY_MS);
+    const { meetings_dir } = dataPaths(settings);
+    if (audio !== undefined && dirname(audio) === meetings_dir)
+      removeOldAudio(meetings_dir, context.clock.now() - settings.recorder_audio_days * DAY_MS);
     const stop = new AbortController();
     const onSignal = () => {
       // Whoever asks twice does not want to wait for the last words.

@@ -132,7 +132,7 @@ describe('the audio of a phone', () => {
       waits.push(...world.waits);
       world.pass(world.waits[0] ?? 0);
     }
-    expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+    expect(waits).toEqual([500, 1_000, 2_000, 2_000, 2_000, 2_000, 2_000]);
     expect(world.state.kind).toBe('connecting');
     world.say({ state: 'waiting', reason: '' });
     world.lose();

@@ -235,6 +235,7 @@ describe('kept audio', () => {
       scratch.write('meetings/new.wav', ''),
       scratch.write('meetings/old.txt', ''),
       scratch.write('meetings/old.json', {}),
+      scratch.write('meetings/song.wav', ''),
     ];
     mkdirSync(join(scratch.path, 'meetings/folder.wav'));
     for (const path of [old, ...kept.slice(1)]) utimesSync(path, 1_000, 1_000);

@@ -16,7 +16,7 @@ export function readTranscript(text: string): Heard {
   return {
     spoken: lines.filter((line) => line !== '' && !line.startsWith('#')),
     marks: lines.filter((line) => line.startsWith('# mark ')),
-    ended: lines.some((line) => line.startsWith('# ended ')),
+    ended: lines.some((line) => /^# (?:recorder )?ended /.test(line)),
   };
 }
 
