@@ -62,7 +62,7 @@ export function requireService(document: FiberDocument, verb: string): void {
   if (document.svc !== undefined) return;
   throw new CodedError(
     'no_service',
-    `"${document.id}" has no svc block, so there is nothing to ${verb}; use "svc install ${document.id}" first`,
+    `"${document.id}" has no svc block, so there is nothing to ${verb}; use "svc install ${document.id} --project-dir <dir>" first`,
   );
 }
 

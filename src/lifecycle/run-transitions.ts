@@ -21,7 +21,7 @@ export function planArm(document: FiberDocument, options: { project_dir?: string
   if (document.svc === undefined) {
     throw new CodedError(
       'arm_refused',
-      `"${document.id}" has no svc block; make it a service with "svc install ${document.id}" first`,
+      `"${document.id}" has no svc block; make it a service with "svc install ${document.id} --project-dir <dir>" first`,
     );
   }
   const set: PlannedEdit['set'] = {};

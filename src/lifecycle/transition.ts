@@ -42,7 +42,7 @@ function toInFlight(document: FiberDocument, facts: VerbFacts, now: number): Tra
   if (document.svc === undefined)
     throw new CodedError(
       'arm_refused',
-      `"${document.id}" has no svc block, so no worker can take it up; make it a service with "svc install ${document.id}" first`,
+      `"${document.id}" has no svc block, so no worker can take it up; make it a service with "svc install ${document.id} --project-dir <dir>" first`,
       { details: { fiber_id: document.id } },
     );
   const still = { end_worker: false, edit: null, dispatch: false };

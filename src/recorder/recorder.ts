@@ -63,7 +63,13 @@ export async function record(recording: Recording, world: RecorderWorld): Promis
   const lifecycle = new LifecycleFile(recording.state_path, world.clock, firstState(recording, world.clock));
   try {
     requirePhone(recording.mode);
-    const { engine, passed_over } = await world.startEngine();
+    const begun = await startEngineOrStop(world);
+    if (begun === null) {
+      lifecycle.change({ phase: 'ended' });
+      await lifecycle.settle(LAST_WORD_MS);
+      return null;
+    }
+    const { engine, passed_over } = begun;
     const fault = await new RunningRecorder(recording, world, lifecycle, engine).run(passed_over);
     lifecycle.change(fault === null ? { phase: 'ended' } : { phase: 'failed', phone: null, error: fault });
     await lifecycle.settle(LAST_WORD_MS);
@@ -73,6 +79,19 @@ export async function record(recording: Recording, world: RecorderWorld): Promis
     lifecycle.change({ phase: 'failed', phone: null, error: said });
     await lifecycle.settle(LAST_WORD_MS);
     return said;
+  }
+}
+
+/** Null where the recording was stopped while the engine was loading: nothing was recorded. */
+async function startEngineOrStop({
+  startEngine,
+  stop,
+}: RecorderWorld): Promise<Awaited<ReturnType<RecorderWorld['startEngine']>> | null> {
+  try {
+    return await startEngine();
+  } catch (error) {
+    if (stop.aborted) return null;
+    throw error;
   }
 }
 
@@ -158,7 +177,9 @@ class RunningRecorder {
     this.#lifecycle.change({ phase: 'stopping', phone: null });
     await socket.close();
     this.#watch.stop();
-    await Promise.all([this.#feed.finish(FINISH_MS), this.#audio?.close()]);
+    const [is_heard] = await Promise.all([this.#feed.finish(FINISH_MS), this.#audio?.close()]);
+    if (!is_heard)
+      this.#comment(`what was said last is not transcribed: ${this.#feed.engine.name} was not done in time`);
     this.#comment(`ended ${timeOfDay(this.#time.now())}`);
     const is_whole = await this.#transcript.flush(FLUSH_MS);
     await this.#mirror?.finish(MIRROR_MS);
@@ -193,10 +214,16 @@ class RunningRecorder {
     engine.onExit((why) => this.#goOnWithout(engine, why));
     const listener: SpeechListener = {
       spoken: (from, to, speaker, text) => this.#transcript.push(spokenLine(from, to, speaker, text)),
-      skipped: (from, ms) =>
+      behind: (from) => {
+        this.#comment(`${engine.name} is behind: what is said from ${timeOfDay(from)} on is not transcribed`);
+        this.#fault('engine', `${engine.name} is behind; give this machine less to do`);
+      },
+      skipped: (from, ms) => {
         this.#comment(
           `${Math.ceil(ms / 1_000)} s from ${timeOfDay(from)} on are not transcribed: ${engine.name} was behind`,
-        ),
+        );
+        this.#fault('engine', null);
+      },
     };
     return new SpeechFeed(engine, this.#time.now(), listener);
   }
@@ -204,9 +231,10 @@ class RunningRecorder {
   /** An engine that ended by itself is replaced by the one that cannot. */
   #goOnWithout(engine: Engine, why: string): void {
     if (this.#feed.engine !== engine) return;
+    this.#feed.abandon();
     this.#feed = this.#feedOf(createVadEngine());
     const line = engineLine(this.#feed.engine);
-    const sentence = `${engine.name} ended (${why})`;
+    const sentence = `${engine.name} ended (${why}), what was said just before may be missing`;
     this.#comment(`${sentence}; from ${timeOfDay(this.#time.now())} on: ${line}`);
     this.#lifecycle.change({ engine: line });
     this.#fault('engine', `${sentence}; start a new recording to have it again`);

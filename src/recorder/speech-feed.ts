@@ -12,7 +12,9 @@ const ONLY_SPEAKER = 'S1';
 /** What one engine makes of the audio. Times in milliseconds since the Unix epoch. */
 export type SpeechListener = {
   spoken(from: number, to: number, speaker: string, text: string): void;
-  /** Audio of this length was not given to the engine, which is behind. */
+  /** The engine is behind; audio from here on is not given to it. */
+  behind(from: number): void;
+  /** Audio of this length was not given to the engine, which has caught up or ends. */
   skipped(from: number, ms: number): void;
 };
 
@@ -58,10 +60,15 @@ export class SpeechFeed {
   }
 
   /** Says all that is still open, and ends the engine; see `Engine.finish`. */
-  async finish(deadline_ms: number): Promise<void> {
+  async finish(deadline_ms: number): Promise<boolean> {
     this.pause();
     this.#endSkipped();
-    await this.engine.finish(deadline_ms);
+    return this.engine.finish(deadline_ms);
+  }
+
+  /** The engine ended by itself: says what it was not given. */
+  abandon(): void {
+    this.#endSkipped();
   }
 
   #give(pieces: readonly Piece[]): void {
@@ -81,6 +88,7 @@ export class SpeechFeed {
     if (this.#skipped === null) {
       this.pause();
       this.#skipped = { from: this.#timeline.end, samples: 0 };
+      this.#listener.behind(this.#skipped.from);
     }
     this.#skipped.samples += pcm.length;
     this.#timeline.skipped(pcm.length);

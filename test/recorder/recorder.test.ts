@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, systemClock } from '../../src/base/clock.ts';
@@ -7,7 +7,7 @@ import { type RecorderState, recorderStateSchema } from '../../src/contract/reco
 import { createRunner } from '../../src/platform/process.ts';
 import type { Engine, EngineSegment } from '../../src/recorder/engines/engine.ts';
 import { createVadEngine } from '../../src/recorder/engines/vad.ts';
-import { record } from '../../src/recorder/recorder.ts';
+import { type Recording, record } from '../../src/recorder/recorder.ts';
 import { babble, joinedAudio, silence } from '../kit/made-audio.ts';
 import { connectSender, type Sender } from '../kit/recording.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
@@ -44,18 +44,19 @@ class SetClock {
   }
 }
 
+function recordingIn(folder: string): Recording {
+  return {
+    ...{ mode: 'phone', launch: 'launch-1', audio_path: null, mirror: null },
+    state_path: join(folder, 'm.json'),
+    transcript_path: join(folder, 'm.txt'),
+    socket_path: join(folder, 'm.sock'),
+    process: { pid: process.pid, started: null },
+  };
+}
+
 function start(engine: Engine, clock: SetClock | FakeClock, audio = false): void {
   running = record(
-    {
-      mode: 'phone',
-      launch: 'launch-1',
-      state_path: join(scratch.path, 'm.json'),
-      transcript_path: join(scratch.path, 'm.txt'),
-      audio_path: audio ? join(scratch.path, 'm.wav') : null,
-      socket_path: join(scratch.path, 'm.sock'),
-      mirror: null,
-      process: { pid: process.pid, started: null },
-    },
+    { ...recordingIn(scratch.path), audio_path: audio ? join(scratch.path, 'm.wav') : null },
     {
       clock,
       monotonic: 'monotonic' in clock ? clock.monotonic : () => clock.now(),
@@ -104,7 +105,7 @@ function ledEngine(): Engine & {
       samples += pcm.length;
       return true;
     },
-    finish: async () => undefined,
+    finish: async () => true,
     onSegment(listener) {
       tell = listener;
     },
@@ -195,11 +196,18 @@ describe('a recording', () => {
     const before = engine.given;
     await phone.send(babble(6));
     await until('the pause', () => engine.given > before);
+    expect(await line(/is behind/)).toMatch(
+      /^# led 1 is behind: what is said from 10:00:0\d on is not transcribed$/,
+    );
+    await until('the fault', () => state().fault?.startsWith('led 1 is behind'));
     engine.backlog = 16;
     await phone.send(babble(1));
     engine.backlog = 14;
     await phone.send(babble(1));
-    expect(await line(/behind/)).toMatch(/^# \d s from 10:00:0\d on are not transcribed: led 1 was behind$/);
+    expect(await line(/was behind/)).toMatch(
+      /^# \d s from 10:00:0\d on are not transcribed: led 1 was behind$/,
+    );
+    await until('no fault', () => state().fault === null);
   });
 
   it('goes on by the level of speech when its engine ends', async () => {
@@ -211,7 +219,7 @@ describe('a recording', () => {
     await phone.send(joinedAudio(silence(1), babble(2), silence(2)));
     await line(/\[speech/);
     expect(lines()[2]).toBe(
-      '# led 1 ended (it ended: out of memory); from 10:00:00 on: vad, not diarized, not transcribed',
+      '# led 1 ended (it ended: out of memory), what was said just before may be missing; from 10:00:00 on: vad, not diarized, not transcribed',
     );
     expect(state().fault).toContain('led 1 ended');
   });
@@ -239,25 +247,44 @@ describe('a recording', () => {
     expect(lines().at(-1)).toBe('# ended 10:00:00');
   });
 
+  it('that is stopped while its engine is loading ends at once, without a transcript', async () => {
+    const loading = Promise.withResolvers<never>();
+    const clock = new SetClock();
+    running = record(recordingIn(scratch.path), {
+      ...{ clock, monotonic: clock.monotonic, stop: stop.signal },
+      startEngine: () => loading.promise,
+      mirror: { clock, runner: createRunner(), env: {}, ssh: '/nonexistent/ssh' },
+    });
+    await until('loading', () => state().phase === 'loading');
+    stop.abort();
+    loading.reject(new CodedError('invalid_config', 'led 1 cannot be used: it was stopped'));
+    expect(await running).toBe(null);
+    expect(state()).toMatchObject({ phase: 'ended', error: null });
+    expect(existsSync(join(scratch.path, 'm.txt'))).toBe(false);
+  });
+
+  it('whose engine did not say all in time says so before its end', async () => {
+    const engine = { ...createVadEngine(), finish: async () => false };
+    start(engine, new SetClock());
+    await sender();
+    stop.abort();
+    expect(await running).toBe(null);
+    expect(lines().slice(-2)).toEqual([
+      '# what was said last is not transcribed: vad was not done in time',
+      '# ended 10:00:00',
+    ]);
+  });
+
   it('whose engine cannot be started fails with its sentence', async () => {
     const failing = { ...createVadEngine() };
     const clock = new SetClock();
-    running = record(
-      {
-        ...{ mode: 'phone', launch: 'l', audio_path: null, mirror: null },
-        state_path: join(scratch.path, 'm.json'),
-        transcript_path: join(scratch.path, 'm.txt'),
-        socket_path: join(scratch.path, 'm.sock'),
-        process: { pid: process.pid, started: null },
+    running = record(recordingIn(scratch.path), {
+      ...{ clock, monotonic: clock.monotonic, stop: stop.signal },
+      startEngine: async () => {
+        throw new CodedError('invalid_config', `${failing.name} is not here; install it`);
       },
-      {
-        ...{ clock, monotonic: clock.monotonic, stop: stop.signal },
-        startEngine: async () => {
-          throw new CodedError('invalid_config', `${failing.name} is not here; install it`);
-        },
-        mirror: { clock, runner: createRunner(), env: {}, ssh: '/nonexistent/ssh' },
-      },
-    );
+      mirror: { clock, runner: createRunner(), env: {}, ssh: '/nonexistent/ssh' },
+    });
     expect(await running).toBe('vad is not here; install it');
     expect(state()).toMatchObject({ phase: 'failed', error: 'vad is not here; install it' });
   });

@@ -78,6 +78,7 @@ export const verb = defineVerb({
           runner: createRunner(),
           env: context.env,
           fifo_path: `${place}.pcm`,
+          stop: stop.signal,
         }),
       stop: stop.signal,
       mirror: {

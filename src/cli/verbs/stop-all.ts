@@ -107,7 +107,9 @@ function answerOf(pulled: BrakePulled): Answer {
     killed.length === 0
       ? ''
       : `Ended and held: ${killed.join(', ')}; each goes on with: svc resume <fiber>\n`,
-    goesOn.length === 0 ? '' : `Still at work: ${goesOn.join(', ')}; end them too with --kill\n`,
+    goesOn.length === 0
+      ? ''
+      : `Still at work: ${goesOn.join(', ')}; end them too with: svc stop-all --kill\n`,
     LET_GO,
   ];
   return {

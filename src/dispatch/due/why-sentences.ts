@@ -67,8 +67,8 @@ export function explainGate(
       return (
         explainSurface(id, facts) ??
         explainWorker(id, facts) ?? {
-          message: 'its worker runs, is being started, or cannot be told to be gone',
-          mend: `watch it with \`svc attach ${id}\`, or start afresh with \`svc dispatch ${id} --force\``,
+          message: 'its worker runs, is starting, or may still be running',
+          mend: `watch it with \`svc attach ${id}\``,
         }
       );
     case 'due':

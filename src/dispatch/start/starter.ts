@@ -261,7 +261,7 @@ function refuseUnfit(document: FiberDocument, host: string): Refusal | null {
   if (document.error !== undefined || svc?.host === host) return null;
   const message =
     svc === undefined
-      ? `${id} has no svc block; make it a service with \`svc install ${id}\` first`
+      ? `${id} has no svc block; make it a service with \`svc install ${id} --project-dir <dir>\` first`
       : svc.host === undefined
         ? `${id} names no host that dispatches it; \`svc install ${id}\` makes this host, ${host}, its own`
         : `${id} belongs to host ${svc.host}, and this is ${host}; dispatch it there`;

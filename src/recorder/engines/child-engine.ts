@@ -27,6 +27,8 @@ export type EngineWorld = {
   env: NodeJS.ProcessEnv;
   /** A path in a private folder, where nothing is. */
   fifo_path: string;
+  /** Ends one that is still loading. */
+  stop: AbortSignal;
 };
 
 const BYTES_PER_SECOND = 2 * SAMPLE_RATE;
@@ -80,7 +82,7 @@ class ChildEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    const { runner, env, clock, fifo_path } = this.#world;
+    const { runner, env, clock, fifo_path, stop } = this.#world;
     const { file, args, load_ms, name } = this.#program;
     const fifo = await openFifo(fifo_path, runner);
     this.#fifo = fifo;
@@ -93,12 +95,18 @@ class ChildEngine implements Engine {
     child.onExit((stderr) => this.#onExit(stderr));
     const late = Promise.withResolvers<'late'>();
     const cancel = clock.after(load_ms, () => late.resolve('late'));
+    const stopped = Promise.withResolvers<{ why: string }>();
+    const onStop = () => stopped.resolve({ why: 'it was stopped' });
+    stop.addEventListener('abort', onStop, { once: true });
+    if (stop.aborted) onStop();
     const loaded = await Promise.race([
       fifo.write(new Uint8Array(FIRST_BYTES)).then(() => 'ready' as const),
       this.#ended.promise.then((why) => ({ why })),
       late.promise,
+      stopped.promise,
     ]);
     cancel();
+    stop.removeEventListener('abort', onStop);
     if (loaded === 'ready') return;
     this.#end();
     throw new CodedError(
@@ -115,14 +123,15 @@ class ChildEngine implements Engine {
     return this.backlog_seconds < 1;
   }
 
-  async finish(deadline_ms: number): Promise<void> {
+  async finish(deadline_ms: number): Promise<boolean> {
     this.#finishing = true;
     this.#fifo?.end();
-    const late = Promise.withResolvers<void>();
-    const cancel = this.#world.clock.after(deadline_ms, late.resolve);
-    await Promise.race([this.#ended.promise, late.promise]);
+    const late = Promise.withResolvers<false>();
+    const cancel = this.#world.clock.after(deadline_ms, () => late.resolve(false));
+    const is_whole = await Promise.race([this.#ended.promise.then(() => true), late.promise]);
     cancel();
     this.#end();
+    return is_whole;
   }
 
   #end(): void {

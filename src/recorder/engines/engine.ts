@@ -24,8 +24,11 @@ export type Engine = {
   push(pcm: Int16Array): boolean;
   /** Audio that it was given and has not looked at yet. */
   readonly backlog_seconds: number;
-  /** Says all that is still open, and ends; what takes longer than this many milliseconds is cut off. Never rejects. */
-  finish(deadline_ms: number): Promise<void>;
+  /**
+   * Says all that is still open, and ends; what takes longer than this many milliseconds is cut off. Answers whether it said
+   * all of it. Never rejects.
+   */
+  finish(deadline_ms: number): Promise<boolean>;
   onSegment(listener: (segment: EngineSegment) => void): void;
   /** Called once if it ends by itself; `why` is a sentence without a full stop. */
   onExit(listener: (why: string) => void): void;

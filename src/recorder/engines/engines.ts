@@ -41,7 +41,7 @@ export function describeEngines(settings: EngineSettings): EngineFinding[] {
 
 /**
  * Starts the engine that was chosen, or the first that can be. `passed_over` are sentences on those that are here and do not
- * start. Rejects with `invalid_config` if the chosen one cannot be used.
+ * start. Rejects with `invalid_config` if the chosen one cannot be used, or was stopped while it was loading.
  */
 export async function startEngine(
   settings: EngineSettings,
@@ -59,6 +59,7 @@ export async function startEngine(
       await engine.start();
       return { engine, passed_over };
     } catch (error) {
+      if (world.stop.aborted) throw error;
       passed_over.push(sentenceOf(error));
     }
   }

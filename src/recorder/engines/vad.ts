@@ -21,6 +21,7 @@ export function createVadEngine(): Engine {
     },
     async finish() {
       tell(detector.finish());
+      return true;
     },
     onSegment(given) {
       listener = given;

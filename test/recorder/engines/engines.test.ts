@@ -28,6 +28,7 @@ const world = () => ({
   runner: createRunner(),
   env: { PATH: process.env.PATH },
   fifo_path: join(scratch.path, 'pcm'),
+  stop: new AbortController().signal,
 });
 const nowhere: EngineSettings = { engine: 'auto', models: null, grammar: null, path: '/nonexistent' };
 
@@ -108,7 +109,17 @@ describe('an engine in a process of its own', () => {
     expect(took).toBe(false);
     expect(engine.backlog_seconds).toBeGreaterThan(15);
     const pid = await until('its pid', () => readIfThere(join(scratch.path, 'pid')));
-    await engine.finish(300);
+    expect(await engine.finish(300)).toBe(false);
+    await until('its end', () => !isAlive(Number(pid)));
+  });
+
+  it('that is still loading is ended when the recording is stopped', async () => {
+    const stop = new AbortController();
+    const script = `require('node:fs').writeFileSync('${scratch.path}/pid', String(process.pid)); setInterval(() => {}, 1000)`;
+    const started = createChildEngine(program(script), { ...world(), stop: stop.signal }).start();
+    const pid = await until('its pid', () => readIfThere(join(scratch.path, 'pid')));
+    stop.abort();
+    await expect(started).rejects.toThrow('it was stopped');
     await until('its end', () => !isAlive(Number(pid)));
   });
 });
