@@ -55,7 +55,12 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
               : { state: row.state, title: row.title, launch: row.launch, started_at: row.started_at };
           return { meeting, sockets: relay.sockets };
         },
-        meeting: () => ({ ...service.capabilities(), meeting: service.row(), audio: relay.view() }),
+        meeting: () => ({
+          ...service.capabilities(),
+          meeting: service.row(),
+          place: service.place(),
+          audio: relay.view(),
+        }),
         start_meeting: (asked) => service.start(asked),
         stop_meeting: ({ dry_run }) => service.stop(dry_run),
         mark_meeting: ({ text, dry_run }) => service.mark(text, dry_run),

@@ -1817,6 +1817,22 @@ export const LIMITS = [
       ],
       [
         'meetings/meeting-record.ts',
+        'MOST_REASON_CHARS',
+        'The reason why a lifecycle file cannot be read, as the row says it',
+        'characters',
+        'Cut off',
+        '',
+      ],
+      [
+        'routes/late-marks.ts',
+        'MOST_WAITING',
+        'Marks that wait for a scribe',
+        'marks',
+        'The oldest is in the transcript alone',
+        '',
+      ],
+      [
+        'meetings/meeting-record.ts',
         'MOST_RECORD_BYTES',
         'The record of the meeting that a daemon started',
         'bytes',

@@ -46,6 +46,7 @@ export const ERROR_STATUS = {
   session_running: 409,
   /** A meeting is recorded already; the body carries its row (ERR-14). */
   meeting_running: 409,
+  meeting_not_live: 409,
   conflict: 409,
   daemon_running: 409,
   locked: 409,

@@ -30,6 +30,8 @@ const meetingRecordSchema = z.object({
   mirror: mirrorSchema.nullable(),
   /** The fiber that it joined. */
   fiber: z.string().nullable(),
+  /** Its uid. */
+  fiber_uid: z.string().nullable().default(null),
   /** The host of its scribe; null for this one. */
   owner: z.string().nullable(),
   /** The recorder; null until it is known. */
@@ -51,11 +53,19 @@ export type MeetingPaths = {
   log: string;
 };
 
+/** The lifecycle file as it was read: null where nothing of that launch is there, or nothing readable, and why. */
+export type ReadState = { said: RecorderState | null; unreadable: string | null };
+
+/** Longest reason why a lifecycle file cannot be read, in characters. */
+const MOST_REASON_CHARS = 300;
 const MOST_RECORD_BYTES = 64 * 1024;
 /** Bytes that must be free for a line that is not the recorder's. */
 const ROOM_FOR_LINE = 64 * 1024;
-/** Bytes of a recorder's standard error that are looked at. */
+/** Bytes of the end of a transcript, or of a recorder's standard error, that are looked at. */
 const MOST_LOG_BYTES = 4 * 1024;
+
+/** How the last line of a transcript begins: the recorder's own, and the one of a daemon whose recorder died. */
+const LAST_LINES = ['# ended ', '# recorder ended '];
 
 /** The folder of all meetings of this daemon, and the record of the one that it has now. */
 export class MeetingFiles {
@@ -63,8 +73,8 @@ export class MeetingFiles {
   readonly #logger: Logger;
   /** What the disk has not taken yet. */
   #unsaved: MeetingRecord | null = null;
-  /** What a recorder said last. */
-  #said: RecorderState | null = null;
+  /** The record as it is on disk; undefined until it was read. Nobody else writes it. */
+  #saved: MeetingRecord | null | undefined;
 
   constructor(options: { folder: string; logger: Logger }) {
     this.#folder = options.folder;
@@ -83,12 +93,18 @@ export class MeetingFiles {
   /** Null where no meeting is recorded; a record that cannot be read counts as none, and its recorder goes on. */
   read(): MeetingRecord | null {
     if (this.#unsaved !== null) return this.keep(this.#unsaved);
+    if (this.#saved === undefined) this.#saved = this.#readSaved();
+    return this.#saved ?? null;
+  }
+
+  /** Undefined where it cannot be read now, so that it is tried again. */
+  #readSaved(): MeetingRecord | null | undefined {
     try {
       return meetingRecordSchema.parse(JSON.parse(readRegularTextSync(this.#current, MOST_RECORD_BYTES)));
     } catch (error) {
-      if (systemCode(error) !== 'ENOENT')
-        this.#logger.error({ file: this.#current, err: messageOf(error) }, 'the meeting cannot be read');
-      return null;
+      if (systemCode(error) === 'ENOENT') return null;
+      this.#logger.error({ file: this.#current, err: messageOf(error) }, 'the meeting cannot be read');
+      return undefined;
     }
   }
 
@@ -96,6 +112,7 @@ export class MeetingFiles {
     makeFolder(this.#folder);
     writeFileAtomic(this.#current, `${JSON.stringify(record, null, 2)}\n`);
     this.#unsaved = null;
+    this.#saved = record;
   }
 
   /** Writes the record of a recorder that runs; while the disk does not take it, this daemon knows it, and tries again. */
@@ -117,6 +134,7 @@ export class MeetingFiles {
   /** The meeting is over; its files stay. */
   clear(): void {
     this.#unsaved = null;
+    this.#saved = null;
     removeQuietly(this.#current);
   }
 
@@ -139,35 +157,37 @@ export class MeetingFiles {
   }
 
   /**
-   * What the recorder of a launch says of itself; null where it has said nothing yet. While its file cannot be read, what it
-   * said last counts, with that fault.
+   * Says in the transcript that the recorder ended without its last line, which nobody else can say then; once, and not
+   * where no transcript is. Throws as `addLine` does.
    */
-  recorderState(record: Pick<MeetingRecord, 'name' | 'launch'>): RecorderState | null {
-    const { state: path } = this.pathsOf(record.name);
+  closeTranscript(transcript: string, line: string): void {
+    const text = this.#endOf(transcript);
+    if (text === null) return;
+    const last = text.trimEnd().split('\n').at(-1) ?? '';
+    if (LAST_LINES.some((beginning) => last.startsWith(beginning)) && text.endsWith('\n')) return;
+    // A line that was torn by the end of the recorder would take this one in.
+    const is_torn = text !== '' && !text.endsWith('\n');
+    this.addLine(transcript, is_torn ? `\n${line}` : line);
+  }
+
+  #endOf(transcript: string): string | null {
     try {
-      const state = recorderStateSchema.parse(JSON.parse(readRegularTextSync(path, RECORDER_STATE_BYTES)));
-      if (state.launch !== record.launch) return null;
-      this.#said = state;
-      return state;
+      return readRegularEndSync(transcript, MOST_LOG_BYTES).bytes.toString('utf8');
     } catch (error) {
-      if (systemCode(error) === 'ENOENT' || this.#said?.launch !== record.launch) return null;
-      return {
-        ...this.#said,
-        fault: `${path} cannot be read (${systemCode(error) ?? 'it is not valid'}); look at it`,
-      };
+      if (systemCode(error) === 'ENOENT') return null;
+      throw error;
     }
   }
 
-  /**
-   * Says in the transcript that its recorder is gone, where the recorder itself did not say that it ended: whoever follows the
-   * file waits for that. Throws the system error.
-   */
-  addEnd(transcript: string, time: string): void {
-    const { bytes } = readRegularEndSync(transcript, MOST_LOG_BYTES);
-    const text = bytes.toString('utf8');
-    if (/^# (?:recorder )?ended /m.test(text)) return;
-    const is_torn = text !== '' && !text.endsWith('\n');
-    this.addLine(transcript, `${is_torn ? '\n' : ''}# recorder ended ${time}`);
+  /** What the recorder of a launch says of itself. */
+  recorderState(record: Pick<MeetingRecord, 'name' | 'launch'>): ReadState {
+    try {
+      const text = readRegularTextSync(this.pathsOf(record.name).state, RECORDER_STATE_BYTES);
+      const state = recorderStateSchema.parse(JSON.parse(text));
+      return { said: state.launch === record.launch ? state : null, unreadable: null };
+    } catch (error) {
+      return { said: null, unreadable: systemCode(error) === 'ENOENT' ? null : whyUnreadable(error) };
+    }
   }
 
   /** The last line that the recorder wrote to standard error; null for none. */
@@ -183,4 +203,9 @@ export class MeetingFiles {
   get #current(): string {
     return join(this.#folder, 'current.json');
   }
+}
+
+function whyUnreadable(error: unknown): string {
+  const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+  return why.replaceAll(/\s+/g, ' ').slice(0, MOST_REASON_CHARS);
 }

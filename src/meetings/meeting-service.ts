@@ -1,16 +1,16 @@
 import { type Clock, sleep } from '../base/clock.ts';
-import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { Meeting } from '../contract/http/meeting.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { MeetingMode, RecorderState } from '../contract/recorder.ts';
-import type { Marked, Mirror, StartMeeting } from '../contract/threads/audio.ts';
+import type { Marked, Mirror, ScribePlace, StartMeeting } from '../contract/threads/audio.ts';
 import type { RecorderSession, RecorderStarted } from '../contract/threads/recorder-session.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import { nameOf, timeOfDay, titleOf } from './meeting-name.ts';
-import { type MeetingFiles, type MeetingRecord, RECORDER_SESSION } from './meeting-record.ts';
-import { type JudgedMeeting, judgeMeeting } from './meeting-state.ts';
+import { type MeetingFiles, type MeetingRecord, RECORDER_SESSION, type ReadState } from './meeting-record.ts';
+import { isStopLost, type JudgedMeeting, judgeMeeting, type SeenMeeting } from './meeting-state.ts';
 import {
   type FoundRecorder,
   mirrorPath,
@@ -78,9 +78,12 @@ export class MeetingService {
   #current: Current | null = null;
   #stopLooking: (() => void) | null = null;
   #looking = false;
-  /** The launches whose recorder this daemon told to stop, and of whose end it told in the transcript. */
+  /** What a recorder last said of itself. */
+  #said: RecorderState | null = null;
+  /** The launch whose transcript says that its recorder ended. */
+  #closed: string | null = null;
+  /** The launch whose recorder this daemon has interrupted. */
   #interrupted: string | null = null;
-  #end_told: string | null = null;
 
   constructor(options: MeetingServiceOptions) {
     this.#in = options;
@@ -107,6 +110,11 @@ export class MeetingService {
   /** The row, with the tail as it is on disk now; null without a meeting. */
   row(): Meeting | null {
     return this.#current === null ? null : this.#rowOf(this.#current);
+  }
+
+  /** Where its fiber is looked for; null without a meeting. */
+  place(): ScribePlace | null {
+    return this.#current === null ? null : placeOf(this.#current.record);
   }
 
   relayed(): RelayedMeeting | null {
@@ -139,7 +147,7 @@ export class MeetingService {
   }
 
   /** Tells a recorder to stop, once; dismisses one that has not recorded or has failed (MTS-5 to MTS-7). */
-  async stop(dry_run: boolean): Promise<{ meeting: Meeting | null } | Rehearsal> {
+  async stop(dry_run: boolean): Promise<{ meeting: Meeting | null; place: ScribePlace | null } | Rehearsal> {
     return this.#changing.run(async () => {
       await this.look();
       const current = this.#require();
@@ -147,22 +155,22 @@ export class MeetingService {
       if (dry_run) return showStop(step, current);
       if (step === 'dismiss') await this.#dismiss();
       else if (step === 'interrupt') await this.#tellToStop(current.record);
-      return { meeting: this.row() };
+      return { meeting: this.row(), place: this.place() };
     });
   }
 
-  /** Adds a comment line to the transcript. */
+  /** Adds a comment line to the transcript of a meeting that is live. */
   async mark(text: string | undefined, dry_run: boolean): Promise<Marked | Rehearsal> {
     await this.look();
-    const current = this.#require();
-    const { record } = current;
-    requireRecording(current);
+    const { record, judged } = this.#require();
+    const refusal = markRefusal(judged.state);
+    if (refusal !== null) throw new CodedError('meeting_not_live', refusal);
     const words = (text ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim();
     const line = `# mark ${timeOfDay(this.#in.clock.now())}${words === '' ? '' : ` ${words}`}`;
     const { transcript } = this.#in.files.pathsOf(record.name);
     if (dry_run) return rehearsal(`add the line "${line}" to ${transcript}`);
     this.#in.files.addLine(transcript, line);
-    return { line, meeting: this.row()!, owner: record.owner };
+    return { line, meeting: this.row()!, place: placeOf(record) };
   }
 
   #require(): Current {
@@ -198,7 +206,8 @@ export class MeetingService {
       asked.mirror === null ? null : { ...asked.mirror, path: mirrorPath(program, name) };
     return {
       version: 1,
-      ...{ launch, name, mode, title, started_at, mirror, fiber: asked.fiber, owner: asked.owner },
+      ...{ launch, name, mode, title, started_at, mirror, fiber: asked.fiber },
+      ...{ fiber_uid: asked.fiber_uid, owner: asked.owner },
       ...{ process: null, stop_asked_at: null },
     };
   }
@@ -221,9 +230,10 @@ export class MeetingService {
       const process = await this.#startSession(script);
       files.keep({ ...record, process });
     } catch (error) {
-      // Where tmux did not answer, the recorder may have been started all the same: it is followed.
-      if (error instanceof NotStarted) this.#forget();
-      else await this.look();
+      if (error instanceof NotStarted) {
+        files.clear();
+        this.#become(null);
+      } else await this.look();
       throw error;
     }
     logger.info({ launch: record.launch, mode: record.mode }, 'started a recorder');
@@ -269,14 +279,10 @@ export class MeetingService {
 
   /** Ends its session, and forgets the meeting (MTS-7). */
   async #dismiss(): Promise<void> {
-    const { sessions } = this.#in;
+    const { sessions, files } = this.#in;
     if ((await sessions.end(RECORDER_SESSION)) === 'unknown')
       throw new CodedError('mux_unavailable', 'tmux does not tell what runs; try again in a moment');
-    this.#forget();
-  }
-
-  #forget(): void {
-    this.#in.files.clear();
+    files.clear();
     this.#become(null);
   }
 
@@ -284,16 +290,28 @@ export class MeetingService {
     const process = await this.#processOf(record);
     const stopped = { ...record, process, stop_asked_at: this.#in.clock.now() };
     this.#in.files.keep(stopped);
-    if (process !== null) this.#interrupt(record, process);
+    if (process !== null) this.#interrupt(stopped, process);
     await this.#judge(stopped);
     this.#in.logger.info({ launch: record.launch }, 'told the recorder to stop');
   }
 
-  /** A second signal would cut off its last words, so that each daemon sends one. */
+  async #sendLostStop(record: MeetingRecord, seen: Pick<SeenMeeting, 'file' | 'life'>): Promise<void> {
+    const is_lost = () =>
+      isStopLost(record, {
+        ...seen,
+        now: this.#in.clock.now(),
+        sent: this.#interrupted === record.launch,
+      });
+    if (!is_lost()) return;
+    const process = await this.#processOf(record);
+    // Another look may have sent it meanwhile.
+    if (process !== null && is_lost()) this.#interrupt(record, process);
+  }
+
   #interrupt({ launch }: MeetingRecord, process: ProcessIdentity): void {
-    this.#interrupted = launch;
     try {
       this.#in.interrupt(process);
+      this.#interrupted = launch;
     } catch (error) {
       this.#in.logger.warn({ err: messageOf(error) }, 'the recorder was gone when it was told to stop');
     }
@@ -301,42 +319,42 @@ export class MeetingService {
 
   async #judge(record: MeetingRecord): Promise<void> {
     const { files, clock } = this.#in;
-    const file = files.recorderState(record);
+    const first = this.#stateOf(record);
     const life = await this.#lifeOf(record);
     // What it wrote between the two looks is its last word.
-    const last = life === 'gone' ? files.recorderState(record) : file;
+    const { said, unreadable } = life === 'gone' ? this.#stateOf(record) : first;
     const log = life === 'gone' ? files.lastLogLine(record.name) : null;
-    const judged = judgeMeeting(record, { file: last, life, log, now: clock.now() });
-    // Another recording may have begun meanwhile.
+    await this.#sendLostStop(record, { file: said, life });
+    const judged = judgeMeeting(record, { file: said, unreadable, life, log, now: clock.now() });
+    // A look that began before a start or a dismissal tells nothing of what is there now.
     if (files.read()?.launch !== record.launch) return;
     if (judged === null) {
-      this.#forget();
+      files.clear();
       this.#in.logger.info({ launch: record.launch }, 'the meeting is over');
-      return;
     }
-    this.#become({ record, judged, socket: last?.phone ?? null });
-    if (judged.state === 'failed' && life === 'gone') this.#tellEnd(record);
-    if (isUntold(record, last) && life === 'alive') await this.#tellAgain(record);
+    // One that says that it failed may still write what waits.
+    if (judged?.state === 'failed' && life === 'gone') this.#closeTranscript(record);
+    this.#become(judged === null ? null : { record, judged, socket: said?.phone ?? null });
   }
 
-  /** The daemon that was asked to stop it may have ended before the recorder was told. */
-  async #tellAgain(record: MeetingRecord): Promise<void> {
-    if (this.#interrupted === record.launch) return;
-    const process = await this.#processOf(record);
-    if (process !== null) this.#interrupt(record, process);
-  }
-
-  #tellEnd({ name, launch }: MeetingRecord): void {
-    if (this.#end_told === launch) return;
-    const { files, clock, logger } = this.#in;
+  #closeTranscript({ launch, name }: MeetingRecord): void {
+    if (this.#closed === launch) return;
+    const { files, clock } = this.#in;
     try {
-      files.addEnd(files.pathsOf(name).transcript, timeOfDay(clock.now()));
-      this.#end_told = launch;
-    } catch (error) {
-      // There is nothing to follow where it wrote no transcript; a full disk may have room at the next look.
-      if (systemCode(error) === 'ENOENT') this.#end_told = launch;
-      else logger.debug({ err: messageOf(error) }, 'the end of a recorder is not in its transcript yet');
+      const at = timeOfDay(clock.now());
+      files.closeTranscript(files.pathsOf(name).transcript, `# recorder ended ${at} without its last lines`);
+      this.#closed = launch;
+    } catch {
+      // The next look tries again, and the row says the same meanwhile.
     }
+  }
+
+  /** What the recorder says of itself; while that cannot be read, what it said last. */
+  #stateOf(record: MeetingRecord): ReadState {
+    const { said, unreadable } = this.#in.files.recorderState(record);
+    if (said !== null) this.#said = said;
+    const last = this.#said?.launch === record.launch ? this.#said : null;
+    return { said: unreadable === null ? said : last, unreadable };
   }
 
   async #lifeOf(record: MeetingRecord): Promise<ProcessLife> {
@@ -349,9 +367,9 @@ export class MeetingService {
   /** As it was started; where a daemon ended before it had written that down, as its own file or its session tell. */
   async #processOf(record: MeetingRecord): Promise<ProcessIdentity | null> {
     if (record.process !== null) return record.process;
-    const file = this.#in.files.recorderState(record);
-    if (file !== null && file.process_started !== null)
-      return { pid: file.pid, start_time: file.process_started };
+    const { said } = this.#stateOf(record);
+    if (said !== null && said.process_started !== null)
+      return { pid: said.pid, start_time: said.process_started };
     const session = await this.#lookAtSession();
     return session.kind === 'there' ? session.process : null;
   }
@@ -399,23 +417,24 @@ export class MeetingService {
   }
 }
 
-/** The recorder was surely not started. */
+function placeOf({ owner, fiber_uid }: MeetingRecord): ScribePlace {
+  return { owner, fiber_uid };
+}
+
+/**
+ * Why a meeting in this state takes no mark: before the recorder is live its first line is missing, which names the engine,
+ * and `# ended` is the last one.
+ */
+function markRefusal(state: JudgedMeeting['state']): string | null {
+  if (state === 'live') return null;
+  if (state === 'stopping') return 'The meeting is being stopped, and takes no mark any more.';
+  if (state === 'failed')
+    return 'The recorder has ended, and the meeting takes no mark any more; start another one with: svc meeting start';
+  return 'The recorder is getting ready, and takes no mark yet; try again in a moment.';
+}
+
+/** The recorder was surely not started; where tmux does not answer, it may have been, and is followed. */
 class NotStarted extends CodedError {}
-
-/** Throws where a line would come before the first one of the recorder, or after its last one. */
-function requireRecording({ record: { title }, judged: { state } }: Current): void {
-  if (state === 'live') return;
-  const why =
-    state === 'starting' || state === 'loading'
-      ? 'does not record yet; try again in a moment'
-      : `${state === 'failed' ? 'has failed' : 'is stopping'}, and takes no more marks`;
-  throw new CodedError('no_meeting', `The meeting "${title}" ${why}`);
-}
-
-/** Whether a recorder was to be told to stop, and goes on as if nobody had told it. */
-function isUntold({ stop_asked_at }: MeetingRecord, file: RecorderState | null): boolean {
-  return stop_asked_at !== null && (file?.phase === 'loading' || file?.phase === 'live');
-}
 
 type StopStep = 'dismiss' | 'interrupt' | 'nothing';
 

@@ -7,8 +7,10 @@ export const STOP_LATE_MS = 30_000;
 
 /** What is seen of a meeting at one moment. */
 export type SeenMeeting = {
-  /** The lifecycle file; null where it is missing, unreadable or of another launch. */
+  /** The lifecycle file as it was last read; null where none of this launch was. */
   file: Pick<RecorderState, 'phase' | 'error' | 'fault'> | null;
+  /** Why the file that is there now cannot be read; null where it can, or none is there. */
+  unreadable: string | null;
   /** The recorder's process; `unknown` where the system does not tell. */
   life: 'alive' | 'gone' | 'unknown';
   /** The last line of its standard error. */
@@ -19,17 +21,23 @@ export type SeenMeeting = {
 export type JudgedMeeting = { state: MeetingStateName; error: string | null };
 
 /**
- * The state of a meeting (MTS-1 to MTS-7); null once it is over. A recorder whose file cannot be read counts as started
- * for as long as its process may be there.
+ * The state of a meeting (MTS-1 to MTS-7); null once it is over. A recorder whose file cannot be read is as it was last
+ * seen for as long as its process may be there, and one that was never seen loads: it may record, so that a stop
+ * interrupts it.
  */
 export function judgeMeeting(
   { stop_asked_at }: Pick<MeetingRecord, 'stop_asked_at'>,
-  { file, life, log, now }: SeenMeeting,
+  { file, unreadable, life, log, now }: SeenMeeting,
 ): JudgedMeeting | null {
-  const phase = file?.phase ?? null;
+  const phase = file?.phase ?? (unreadable === null ? null : 'loading');
   if (phase === 'ended') return null;
   if (phase === 'failed')
     return { state: 'failed', error: file?.error ?? log ?? 'The recorder failed without saying why.' };
+  if (life === 'gone' && unreadable !== null)
+    return {
+      state: 'failed',
+      error: `The recorder ended, and how cannot be read (${unreadable}); what it wrote is in the transcript.`,
+    };
   if (life === 'gone') {
     // One that was told to stop before it recorded anything has nothing to finish.
     const is_over = stop_asked_at !== null && (phase === null || phase === 'loading');
@@ -42,7 +50,29 @@ export function judgeMeeting(
       : null;
     return { state: 'stopping', error };
   }
-  return { state: phase ?? 'starting', error: file?.fault ?? null };
+  return { state: phase ?? 'starting', error: faultOf(file?.fault ?? null, unreadable) };
+}
+
+/** Milliseconds after which a stop that a recorder has not taken up may have been lost. */
+export const STOP_UNHEARD_MS = 2_000;
+
+/**
+ * Whether the signal of a stop is still to be sent: a daemon that was killed between writing the stop down and sending it,
+ * or that did not know the process yet, never sent it (MTS-5). `sent` is whether this daemon did.
+ */
+export function isStopLost(
+  { stop_asked_at }: Pick<MeetingRecord, 'stop_asked_at'>,
+  { file, life, now, sent }: Pick<SeenMeeting, 'file' | 'life' | 'now'> & { sent: boolean },
+): boolean {
+  if (stop_asked_at === null || sent || life !== 'alive') return false;
+  const phase = file?.phase ?? 'loading';
+  // A clock that was set back must not keep it waiting.
+  return (phase === 'loading' || phase === 'live') && Math.abs(now - stop_asked_at) >= STOP_UNHEARD_MS;
+}
+
+function faultOf(fault: string | null, unreadable: string | null): string | null {
+  if (unreadable === null) return fault;
+  return `What the recorder says of itself cannot be read (${unreadable}); it is shown as it was last seen. End it with: svc meeting stop`;
 }
 
 /** Whether the recorder may have taken speech by then. */

@@ -59,7 +59,7 @@ export function captureRows(
         requireTerminal(body.surface);
         const { owner, mirror } = await ownerOf(fleet, context.host, origin);
         const started = await audio.call('start_meeting', {
-          ...{ mode: meeting.mode, note: prompt, mirror, fiber: null, owner, dry_run },
+          ...{ mode: meeting.mode, note: prompt, mirror, fiber: null, fiber_uid: null, owner, dry_run },
         });
         if ('dry_run' in started) {
           const would = `${started.would}; then start a worker that takes it up`;

@@ -20,8 +20,8 @@ const LOOK_MS = 250;
 
 export type Deliver = {
   deliver(request: DeliverRequest): Promise<DeliveryAnswer>;
-  /** The session of the fiber's worker, which is waited for while it starts. */
-  sessionOf(fiber_id: string): Promise<Worker>;
+  /** The session of the fiber's worker, which is waited for while it starts, so many milliseconds at most. */
+  sessionOf(fiber_id: string, wait_ms?: number): Promise<Worker>;
 };
 
 /**
@@ -31,8 +31,8 @@ export function createDeliver(
   { messages, poller }: Pick<Callers, 'messages' | 'poller'>,
   { host, clock }: Pick<RouteContext, 'host' | 'clock'>,
 ): Deliver {
-  const sessionOf = async (fiber_id: string): Promise<Worker> => {
-    const until = clock.now() + STARTING_MS;
+  const sessionOf = async (fiber_id: string, wait_ms = STARTING_MS): Promise<Worker> => {
+    const until = clock.now() + wait_ms;
     for (;;) {
       const { id, runtime } = (await poller.call('fiber', { id: fiber_id })).fiber;
       const address = addressOf(host, runtime);

@@ -18,17 +18,25 @@ import {
 } from '../contract/http/meeting.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { printAddress } from '../contract/session-address.ts';
-import type { Marked } from '../contract/threads/audio.ts';
+import type { Marked, ScribePlace } from '../contract/threads/audio.ts';
+import type { ScribeQuery } from '../contract/threads/fleet.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { Deliver } from './deliver.ts';
+import { LateMarks, type Told } from './late-marks.ts';
 import { meetingFacts } from './meeting-facts.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
 const SMALL_REQUEST = 16 * 1024;
 /** Who writes what a scribe is told of its meeting. */
 const RECORDER = 'the recorder';
+
+/** How long a mark waits in its request for a scribe that starts, in milliseconds; it is tried again afterwards. */
+const SCRIBE_WAIT_MS = 1_000;
+
+/** A mark, and the id by which a second try is the same message. */
+type MarkToTell = Marked & { message_id: string };
 
 /** Of a delivery that failed after the recording had started. */
 const refusedOrErrorSchema = refusedSchema
@@ -41,7 +49,7 @@ type Asked = Pick<Callers, 'audio' | 'poller' | 'fleet' | 'messages'>;
 export function meetingRows(
   callers: Asked,
   { deliver, sessionOf }: Deliver,
-  context: Pick<RouteContext, 'host'>,
+  context: Pick<RouteContext, 'host' | 'clock'>,
 ): Row[] {
   const { audio, fleet, messages } = callers;
   const { host } = context;
@@ -55,34 +63,49 @@ export function meetingRows(
     return { status, json: body };
   };
   /** Adds a mark to what the scribe reads with its next turn; why not, where that fails. */
-  const tellScribe = async ({ line, meeting, owner }: Marked): Promise<string | null> => {
+  const tellScribe = async ({ line, meeting, place, message_id }: MarkToTell): Promise<Told> => {
     try {
-      const address = await scribeAddress(meeting, owner);
-      if (address === null) return 'no worker has taken the meeting up yet; the line is in the transcript';
+      const { owner } = place;
+      const address = await scribeAddress(meeting, place);
+      if (address === null)
+        return {
+          why: 'no worker has taken the meeting up yet; it is told once one has, and the line is in the transcript',
+          later: true,
+        };
       const message = {
         ...{ address, text: `${meeting.title}: ${line.slice(2)}`, from: RECORDER },
-        ...{ wake: false, message_id: randomUUID() },
+        ...{ wake: false, message_id },
       };
       if (owner === null) {
         const receipt = await messages.call('send', message);
-        return 'status' in receipt && receipt.status === 'rejected' ? receipt.detail : null;
+        const is_rejected = 'status' in receipt && receipt.status === 'rejected';
+        return { why: is_rejected ? receipt.detail : null, later: false };
       }
       const { status, body } = await fleet.call('write_to_host', {
         ...{ host: owner, path: '/messages', body: message },
       });
-      return status === 200 ? null : (errorBodySchema.safeParse(body).data?.message ?? `${owner}: ${status}`);
+      const why = status === 200 ? null : errorBodySchema.safeParse(body).data?.message;
+      return { why: why === undefined ? `${owner}: ${status}` : why, later: false };
     } catch (error) {
-      return messageOf(error);
+      return { why: messageOf(error), later: isCoded(error) && error.code === 'deadline_exceeded' };
     }
   };
-  const scribeAddress = async (meeting: Meeting, owner: string | null): Promise<string | null> => {
+  /** A scribe that never comes is waited for while its meeting is there. */
+  const tellLate = async (mark: MarkToTell): Promise<Told> => {
+    const told = await tellScribe(mark);
+    if (!told.later) return told;
+    const there = await audio.call('meeting', {}).catch(() => null);
+    return { ...told, later: there === null || there.meeting?.launch === mark.meeting.launch };
+  };
+  const late = new LateMarks(context.clock, tellLate);
+  const scribeAddress = async (meeting: Meeting, place: ScribePlace): Promise<string | null> => {
+    const { owner } = place;
     if (owner !== null) {
-      const joined = meeting.fiber === null ? null : { host: owner, fiber: meeting.fiber };
-      const { scribe } = await fleet.call('scribe', { launch: meeting.launch, joined });
+      const { scribe } = await fleet.call('scribe', scribeQuery(meeting, { ...place, owner }));
       return scribe?.session == null ? null : printAddress({ host: owner, ...scribe.session });
     }
-    const { fiber } = await withFiber(callers, meeting);
-    return fiber === null ? null : (await sessionOf(fiber)).address;
+    const { fiber } = await withFiber(callers, meeting, place);
+    return fiber === null ? null : (await sessionOf(fiber, SCRIBE_WAIT_MS)).address;
   };
   return [
     defineRow({
@@ -97,8 +120,8 @@ export function meetingRows(
       body_limit: 0,
       replies: { 200: meetingAnswerSchema },
       async handler() {
-        const { meeting, ...answer } = await audio.call('meeting', {});
-        const row = meeting === null ? null : await withFiber(callers, meeting);
+        const { meeting, place, ...answer } = await audio.call('meeting', {});
+        const row = meeting === null ? null : await withFiber(callers, meeting, place);
         return { status: 200, json: { ...answer, meeting: row } };
       },
     }),
@@ -126,10 +149,11 @@ export function meetingRows(
         const { owner, mirror } = await ownerOf(fleet, host, body.origin);
         const found = owner === null ? (await callers.poller.call('fiber', { id: fiber_id })).fiber : null;
         const fiber = found?.id ?? fiber_id;
+        const fiber_uid = owner === null ? (found?.uid ?? null) : await uidElsewhere(fleet, owner, fiber_id);
         const leaf = fiber.split('/').at(-1) ?? fiber;
         const started = await audio.call('start_meeting', {
           ...{ mode: body.meeting.mode, note: note.trim() === '' ? leaf : note },
-          ...{ mirror, fiber, owner, dry_run },
+          ...{ mirror, fiber, fiber_uid, owner, dry_run },
         });
         if ('dry_run' in started) {
           const steps = `${started.would}; then tell the worker of ${fiber}`;
@@ -158,8 +182,8 @@ export function meetingRows(
       async handler({ body }) {
         const stopped = await audio.call('stop_meeting', { dry_run: body?.dry_run === true });
         if ('dry_run' in stopped) return { status: 200, json: stopped };
-        const { meeting } = stopped;
-        const row = meeting === null ? null : await withFiber(callers, meeting);
+        const { meeting, place } = stopped;
+        const row = meeting === null ? null : await withFiber(callers, meeting, place);
         return { status: 202, json: { meeting: row } };
       },
     }),
@@ -178,9 +202,14 @@ export function meetingRows(
         const { text, dry_run = false } = body;
         const marked = await audio.call('mark_meeting', { ...(text !== undefined && { text }), dry_run });
         if ('dry_run' in marked) return { status: 200, json: marked };
-        const undelivered = await tellScribe(marked);
-        const { line, meeting } = marked;
-        return { status: 200, json: { line, meeting: await withFiber(callers, meeting), undelivered } };
+        const mark = { ...marked, message_id: randomUUID() };
+        const { why: undelivered, later } = await tellScribe(mark);
+        if (later) late.add(mark);
+        const { line, meeting, place } = marked;
+        return {
+          status: 200,
+          json: { line, meeting: await withFiber(callers, meeting, place), undelivered },
+        };
       },
     }),
   ];
@@ -222,13 +251,47 @@ export async function ownerOf(
   return { owner: origin, mirror: alias === null ? null : { alias, host: origin } };
 }
 
-/** The row of a capture's meeting with the fiber that its scribe claimed (MTR-5). */
-async function withFiber({ poller, fleet }: Asked, meeting: Meeting): Promise<Meeting> {
-  if (meeting.joined) return meeting;
-  const { launch } = meeting;
-  const [here, elsewhere] = await Promise.all([
-    poller.call('fiber_of_meeting', { launch }).catch(() => ({ fiber: null })),
-    fleet.call('scribe', { launch, joined: null }).catch(() => ({ scribe: null })),
-  ]);
-  return { ...meeting, fiber: here.fiber ?? elsewhere.scribe?.fiber ?? null };
+/** The uid of a fiber of another host; null where its copy here does not tell. */
+async function uidElsewhere(fleet: Asked['fleet'], host: string, fiber: string): Promise<string | null> {
+  const joined = { host, fiber, uid: null };
+  const { scribe } = await fleet.call('scribe', { launch: '', joined }).catch(() => ({ scribe: null }));
+  return scribe?.uid ?? null;
+}
+
+function scribeQuery(
+  { launch, fiber }: Meeting,
+  { owner, fiber_uid }: ScribePlace & { owner: string },
+): ScribeQuery {
+  return { launch, joined: fiber === null ? null : { host: owner, fiber, uid: fiber_uid } };
+}
+
+/** The row with the fiber that was joined, as it is called now, or that the scribe of a capture claimed (MTR-5). */
+async function withFiber(
+  { poller, fleet }: Asked,
+  meeting: Meeting,
+  place: ScribePlace | null,
+): Promise<Meeting> {
+  const { launch, joined } = meeting;
+  const { owner, fiber_uid } = place ?? { owner: null, fiber_uid: null };
+  const elsewhere = (query: ScribeQuery) =>
+    fleet.call('scribe', query).then(
+      ({ scribe }) => scribe?.fiber ?? null,
+      () => null,
+    );
+  if (!joined) {
+    const [here, there] = await Promise.all([
+      poller.call('fiber_of_meeting', { launch }).catch(() => ({ fiber: null })),
+      elsewhere({ launch, joined: null }),
+    ]);
+    return { ...meeting, fiber: here.fiber ?? there };
+  }
+  if (fiber_uid === null) return meeting;
+  const now =
+    owner === null
+      ? await poller.call('fiber', { id: fiber_uid }).then(
+          ({ fiber }) => fiber.id,
+          () => null,
+        )
+      : await elsewhere(scribeQuery(meeting, { owner, fiber_uid }));
+  return { ...meeting, fiber: now ?? meeting.fiber };
 }

@@ -216,6 +216,12 @@ describe('a meeting', () => {
     const prompt = readFileSync(join(home.data, 'runs', String(delivery.run_id), 'prompt.md'), 'utf8');
     expect(prompt).toContain('It joins the fiber that you work on.');
     expect(prompt).toContain(meeting.transcript);
+
+    home.fiber('archive', { front: { status: 'open' } });
+    await daemon!.ticks();
+    const nested = await http.post('/fiber-nest', { fiber_id: 'plans/budget', parent: 'archive' });
+    expect(nested.status, nested.text).toBe(200);
+    await whenMeeting('its new name', (one) => one?.fiber === 'archive/budget');
   });
 
   it('[MTG-2] goes on where its delivery fails, which says so', async () => {

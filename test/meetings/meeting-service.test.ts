@@ -1,155 +1,243 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { FakeClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { RecorderState } from '../../src/contract/recorder.ts';
-import type { StartMeeting } from '../../src/contract/threads/audio.ts';
+import type { RecorderPhase } from '../../src/contract/recorder.ts';
 import { MeetingFiles, type MeetingRecord } from '../../src/meetings/meeting-record.ts';
-import { MeetingService } from '../../src/meetings/meeting-service.ts';
-import type { ProcessLife } from '../../src/platform/process-facts.ts';
+import { MeetingService, type MeetingServiceOptions } from '../../src/meetings/meeting-service.ts';
+import { STOP_UNHEARD_MS } from '../../src/meetings/meeting-state.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
-import { until } from '../kit/until.ts';
 
-const ASKED: StartMeeting = {
-  ...{ mode: 'phone', note: 'Budget', fiber: null, owner: null, mirror: null, dry_run: false },
-};
-const PROCESS = { pid: 4_000_000, start_time: '1' };
+const LAUNCH = '01k00000000000000000000000';
+const RECORDER = { pid: 4_242, start_time: '77' };
 
-let scratch: ScratchFolder;
+let folder: ScratchFolder;
+let clock: FakeClock;
 let files: MeetingFiles;
-let services: MeetingService[];
-/** Whether the recorder’s process is there, and who was told to stop. */
-let life: ProcessLife;
 let interrupted: number[];
-
 beforeEach(() => {
-  scratch = scratchFolder();
-  files = new MeetingFiles({ folder: scratch.path, logger: silentLogger });
-  services = [];
-  life = 'alive';
+  folder = scratchFolder();
+  clock = new FakeClock();
+  files = new MeetingFiles({ folder: folder.path, logger: silentLogger });
   interrupted = [];
 });
-afterEach(() => {
-  for (const service of services) service.stopLooking();
-  scratch.remove();
-});
+afterEach(() => folder.remove());
 
-/** A daemon’s service; `started` is what the start of a session comes to. */
-function newService(started: () => Promise<{ kind: 'created'; process: typeof PROCESS }>): MeetingService {
-  const service = new MeetingService({
-    files,
-    sessions: {
-      start: started,
-      look: async () => ({ kind: 'there', process: PROCESS }),
-      end: async () => 'killed',
+/** A daemon that finds this meeting, whose recorder runs. */
+async function adopt(
+  more: Partial<MeetingRecord> = {},
+  options: Partial<MeetingServiceOptions> = {},
+): Promise<MeetingService> {
+  files.write({
+    ...{
+      version: 1,
+      launch: LAUNCH,
+      name: 'weekly',
+      mode: 'phone',
+      title: 'Weekly',
+      started_at: clock.now(),
     },
-    findRecorder: () => ({ program: { name: 'own', argv: ['/bin/true'], bundled: true } }) as never,
-    ...{ platform: 'linux', env: {}, clock: systemClock, logger: silentLogger },
-    newLaunch: () => 'l1',
-    lifeOf: async () => life,
+    ...{
+      mirror: null,
+      fiber: null,
+      fiber_uid: null,
+      owner: null,
+      process: RECORDER,
+      stop_asked_at: null,
+      ...more,
+    },
+  });
+  return begin(options);
+}
+
+async function begin(options: Partial<MeetingServiceOptions> = {}): Promise<MeetingService> {
+  const service = new MeetingService(optionsOf(options));
+  await service.begin();
+  return service;
+}
+
+function optionsOf(options: Partial<MeetingServiceOptions>): MeetingServiceOptions {
+  return {
+    ...{ files, clock, logger: silentLogger, platform: 'linux', env: {}, newLaunch: () => LAUNCH },
+    findRecorder: () => ({ program: { argv: ['/bin/recorder'], name: 'recorder' } }),
+    sessions: {
+      start: async () => ({ kind: 'created', process: RECORDER }),
+      look: async () => ({ kind: 'gone' }),
+      end: async () => 'gone',
+    },
+    lifeOf: async () => 'alive',
     interrupt: ({ pid }) => void interrupted.push(pid),
-  });
-  services.push(service);
-  return service;
-}
-
-const created = async () => {
-  says('live');
-  return { kind: 'created' as const, process: PROCESS };
-};
-const current = () => JSON.parse(readFileSync(`${scratch.path}/current.json`, 'utf8')) as MeetingRecord;
-const paths = () => files.pathsOf(current().name);
-
-function says(phase: RecorderState['phase'], more: Partial<RecorderState> = {}): void {
-  const { launch } = current();
-  const state = {
-    ...{ version: 1, launch, pid: PROCESS.pid, process_started: PROCESS.start_time, phase, started_at: 1 },
-    ...{ phone: '/run/phone.sock', engine: 'vad', error: null, fault: null, ...more },
+    ...options,
   };
-  writeFileSync(paths().state, JSON.stringify(state));
 }
 
-async function startLive(): Promise<MeetingService> {
-  const service = newService(created);
-  await service.start(ASKED);
-  expect(service.row()).toMatchObject({ state: 'live' });
-  writeFileSync(paths().transcript, '# vad\n');
-  return service;
+/** Writes the lifecycle file of the recorder. */
+function say(phase: RecorderPhase, more: object = {}, launch = LAUNCH): void {
+  const state = {
+    ...{ version: 1, launch, pid: RECORDER.pid, process_started: '77', phase, started_at: clock.now() },
+    ...{ phone: '/run/rec.sock', engine: 'stand-in', error: null, ...more },
+  };
+  writeFileSync(join(folder.path, 'weekly.json'), JSON.stringify(state));
 }
 
-describe('a meeting whose lifecycle file cannot be read for a while', () => {
-  it('[MTS-2] [MTS-5] stays live with its socket, says so, and is told to stop, not dismissed', async () => {
-    const service = await startLive();
-    writeFileSync(paths().state, '{"version":1,');
+describe('a meeting whose lifecycle file cannot be read', () => {
+  it('[MTS-1] [MTS-5] stays as it was last seen, says so, keeps its socket, and is interrupted by a stop', async () => {
+    say('live');
+    const service = await adopt();
+    say('live', { fault: 'x'.repeat(5_000) });
     await service.look();
-    expect(service.row()).toMatchObject({ state: 'live', error: expect.stringContaining('cannot be read') });
-    expect(service.relayed()).toMatchObject({ state: 'live', socket: '/run/phone.sock' });
-    await service.stop(false);
-    expect(service.row()).toMatchObject({ state: 'stopping' });
-    expect(interrupted).toEqual([PROCESS.pid]);
+    expect(service.row()).toMatchObject({ state: 'live', error: expect.stringContaining('fault') });
+    expect(service.relayed()?.socket).toBe('/run/rec.sock');
+    const stopped = await service.stop(false);
+    expect(stopped).toMatchObject({ meeting: { state: 'stopping' } });
+    expect(interrupted).toEqual([RECORDER.pid]);
+  });
+
+  it('[MTS-5] is interrupted, and not dismissed, where this daemon has never read it', async () => {
+    say('live', { fault: 'x'.repeat(5_000) });
+    const service = await adopt();
+    expect(service.row()?.state).toBe('loading');
+    expect(await service.stop(false)).toMatchObject({ meeting: { state: 'stopping' } });
+    expect(interrupted).toEqual([RECORDER.pid]);
   });
 });
 
-describe('a recorder that was to be told to stop', () => {
-  it('[MTS-5] is told by the next daemon, where the one that was asked ended before it could', async () => {
-    await startLive();
-    files.write({ ...current(), stop_asked_at: 1 });
-    await newService(created).begin();
-    expect(interrupted).toEqual([PROCESS.pid]);
-  });
-
-  it('[MTS-6] is told once by a daemon, since a second signal would cut off its last words', async () => {
-    const service = await startLive();
-    await service.stop(false);
-    for (let looks = 0; looks < 3; looks += 1) await service.look();
-    await service.stop(false);
-    expect(interrupted).toEqual([PROCESS.pid]);
-  });
-
-  it('[MTS-6] is not told again by the next daemon once it stops', async () => {
-    await startLive();
-    files.write({ ...current(), stop_asked_at: 1 });
-    says('stopping');
-    await newService(created).begin();
+describe('a stop that was written down', () => {
+  it('[MTS-5] is sent by the next daemon where the last one was killed before it sent it, once', async () => {
+    say('live');
+    const service = await adopt({ stop_asked_at: clock.now() });
+    await service.look();
     expect(interrupted).toEqual([]);
+    clock.advance(STOP_UNHEARD_MS);
+    for (let looks = 0; looks < 3; looks += 1) await service.look();
+    expect(interrupted).toEqual([RECORDER.pid]);
+  });
+
+  it('[MTS-5] is sent once the process of the recorder is known', async () => {
+    const sessions = {
+      start: async () => ({ kind: 'created' as const, process: null }),
+      look: async () => ({ kind: 'there' as const, process: null }),
+      end: async () => 'gone' as const,
+    };
+    say('live', { process_started: null });
+    const service = await adopt({ process: null }, { sessions });
+    await service.stop(false);
+    expect(interrupted).toEqual([]);
+    clock.advance(STOP_UNHEARD_MS);
+    say('live');
+    await service.look();
+    expect(interrupted).toEqual([RECORDER.pid]);
+  });
+
+  it('[MTS-6] is not sent again to a recorder that has taken it up, or that this daemon has told', async () => {
+    say('live');
+    const service = await adopt();
+    await service.stop(false);
+    clock.advance(2 * STOP_UNHEARD_MS);
+    await service.look();
+    expect(interrupted).toEqual([RECORDER.pid]);
+    say('stopping');
+    const next = await begin();
+    await next.look();
+    expect(interrupted).toEqual([RECORDER.pid]);
   });
 });
 
-describe('a recorder that was killed', () => {
-  it('[MTS-4] has its end told in the transcript once, on a line of its own', async () => {
-    const service = await startLive();
-    writeFileSync(paths().transcript, '# vad\n10:00:01-10:00:03 S1 good mor');
-    life = 'gone';
-    for (let looks = 0; looks < 3; looks += 1) await service.look();
-    expect(service.row()).toMatchObject({ state: 'failed' });
-    const told = /^# vad\n10:00:01-10:00:03 S1 good mor\n# recorder ended \d\d:\d\d:\d\d\n$/;
-    expect(readFileSync(paths().transcript, 'utf8')).toMatch(told);
-    await newService(created).begin();
-    expect(readFileSync(paths().transcript, 'utf8')).toMatch(told);
+describe('a look at a recorder', () => {
+  it('[MTS-1] that began before the next meeting was started does not end that one', async () => {
+    say('live');
+    const life = Promise.withResolvers<'gone'>();
+    await adopt();
+    const slow = new MeetingService(optionsOf({ lifeOf: () => life.promise }));
+    const looking = slow.look();
+    files.write({ ...files.read()!, launch: 'next' });
+    say('ended', {}, LAUNCH);
+    life.resolve('gone');
+    await looking;
+    expect(files.read()?.launch).toBe('next');
   });
 });
 
 describe('a mark', () => {
-  it.each(['loading', 'stopping', 'failed'] as const)('is refused while the meeting is %s', async (phase) => {
-    const service = await startLive();
-    says(phase, phase === 'failed' ? { error: 'no model' } : {});
-    await expect(service.mark('agreed', false)).rejects.toMatchObject({
-      code: 'no_meeting',
-      message: expect.stringMatching(/try again in a moment|takes no more marks/),
-    });
-    expect(readFileSync(paths().transcript, 'utf8')).toBe('# vad\n');
+  it.each(['loading', 'stopping', 'failed'] as const)(
+    'is refused while the meeting is %s, so that the engine is in the first line and `# ended` in the last',
+    async (phase) => {
+      say(phase);
+      const service = await adopt();
+      await expect(service.mark('agreed', false)).rejects.toMatchObject({ code: 'meeting_not_live' });
+      await expect(service.mark('agreed', true)).rejects.toMatchObject({ code: 'meeting_not_live' });
+      expect(existsSync(join(folder.path, 'weekly.txt'))).toBe(false);
+    },
+  );
+
+  it('is a line of the transcript while the meeting is live', async () => {
+    say('live');
+    const service = await adopt();
+    expect(await service.mark('agreed', false)).toMatchObject({ line: expect.stringMatching(/ agreed$/) });
+    expect(readFileSync(join(folder.path, 'weekly.txt'), 'utf8')).toMatch(/^# mark [\d:]{8} agreed\n$/);
   });
 });
 
-describe('a start whose answer never came', () => {
-  it('[MTG-4] follows the recorder that was started all the same', async () => {
-    const service = newService(async () => {
-      says('live');
-      throw new Error('no answer in time');
-    });
-    await expect(service.start(ASKED)).rejects.toThrow('no answer in time');
-    await until('the meeting', () => service.row()?.state === 'live');
-    await service.stop(false);
-    expect(interrupted).toEqual([PROCESS.pid]);
+describe('the transcript of a recorder that died', () => {
+  const transcript = () => join(folder.path, 'weekly.txt');
+  const died = { lifeOf: async () => 'gone' as const };
+
+  it.each([
+    ['a whole line', '10:00:01-10:00:03 S1 good morning\n'],
+    ['a torn line', '10:00:01-10:00:03 S1 good mor'],
+  ])('ends with a line that says so, once, after %s', async (_, text) => {
+    say('live');
+    writeFileSync(transcript(), text);
+    const service = await adopt({}, died);
+    await service.look();
+    await begin(died);
+    const lines = readFileSync(transcript(), 'utf8').split('\n');
+    expect(lines).toEqual([
+      text.trimEnd(),
+      expect.stringMatching(/^# recorder ended [\d:]{8} without its last lines$/),
+      '',
+    ]);
+  });
+
+  it('stays as it is where it has its last line, and is not made where there is none', async () => {
+    say('failed');
+    await adopt({}, died);
+    expect(existsSync(transcript())).toBe(false);
+    writeFileSync(transcript(), '# ended 10:00:09\n');
+    await begin(died);
+    expect(readFileSync(transcript(), 'utf8')).toBe('# ended 10:00:09\n');
+  });
+});
+
+describe('a start that nobody answers', () => {
+  it('[MTG-4] is followed all the same, since its recorder may run', async () => {
+    const service = new MeetingService(
+      optionsOf({
+        sessions: {
+          start: async () => {
+            const { name } = files.read()!;
+            say('live');
+            renameSync(join(folder.path, 'weekly.json'), join(folder.path, `${name}.json`));
+            throw new Error('no answer in time');
+          },
+          look: async () => ({ kind: 'there', process: RECORDER }),
+          end: async () => 'killed',
+        },
+      }),
+    );
+    const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
+    await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toThrow('no answer');
+    expect(service.row()?.state).toBe('live');
+  });
+
+  it('leaves no meeting behind where tmux refused it', async () => {
+    const start = async () => ({ kind: 'failed', code: 'mux_unavailable', detail: 'no tmux' }) as const;
+    const { look, end } = optionsOf({}).sessions;
+    const service = new MeetingService(optionsOf({ sessions: { start, look, end } }));
+    const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
+    await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toThrow('no tmux');
+    expect(service.row()).toBe(null);
+    expect(files.read()).toBe(null);
   });
 });

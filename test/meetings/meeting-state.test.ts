@@ -20,6 +20,14 @@ describe('the state of a meeting', () => {
     ['over when it has ended and is gone', { file: file('ended'), life: 'gone' }, NOW, null],
     ['failed when it says so [MTS-4]', { file: file('failed', 'no model') }, null, 'failed'],
     ['failed when it is gone without a word', { file: null, life: 'gone' }, null, 'failed'],
+    ['live while its file cannot be read any more', { file: file('live'), unreadable: 'EIO' }, null, 'live'],
+    ['loading while its file never could be read', { file: null, unreadable: 'EIO' }, null, 'loading'],
+    [
+      'failed when it is gone and its file cannot be read',
+      { unreadable: 'EIO', life: 'gone' },
+      NOW,
+      'failed',
+    ],
     ['failed when it is gone while live', { file: file('live'), life: 'gone' }, null, 'failed'],
     ['failed when it died while it stopped', { file: file('stopping'), life: 'gone' }, NOW, 'failed'],
     ['over when it was stopped before it recorded', { file: file('loading'), life: 'gone' }, NOW, null],
@@ -27,13 +35,13 @@ describe('the state of a meeting', () => {
   ])('is %s [MTS-1]', (_, seen, stop_asked_at, state) => {
     const judged = judgeMeeting(
       { stop_asked_at },
-      { file: null, life: 'alive', log: null, now: NOW, ...seen },
+      { file: null, unreadable: null, life: 'alive', log: null, now: NOW, ...seen },
     );
     expect(judged?.state ?? null).toBe(state);
   });
 
   it('says why it failed: by its file, else by the last line of its standard error', () => {
-    const seen = { life: 'gone', log: 'no such model', now: NOW } as const;
+    const seen = { unreadable: null, life: 'gone', log: 'no such model', now: NOW } as const;
     const running = { stop_asked_at: null };
     expect(judgeMeeting(running, { ...seen, file: file('failed', 'mend it') })?.error).toBe('mend it');
     expect(judgeMeeting(running, { ...seen, file: file('failed') })?.error).toBe('no such model');
@@ -44,12 +52,14 @@ describe('the state of a meeting', () => {
 
   it('says what is wrong although the recording goes on', () => {
     const seen = { file: { phase: 'live', error: null, fault: 'the disk is full' }, life: 'alive' } as const;
-    const judged = judgeMeeting({ stop_asked_at: null }, { ...seen, log: null, now: NOW });
-    expect(judged).toEqual({ state: 'live', error: 'the disk is full' });
+    const judge = (unreadable: string | null) =>
+      judgeMeeting({ stop_asked_at: null }, { ...seen, unreadable, log: null, now: NOW });
+    expect(judge(null)).toEqual({ state: 'live', error: 'the disk is full' });
+    expect(judge('too long')).toEqual({ state: 'live', error: expect.stringContaining('(too long)') });
   });
 
   it('says when a stop takes long', () => {
-    const seen = { file: file('live'), life: 'alive', log: null } as const;
+    const seen = { file: file('live'), unreadable: null, life: 'alive', log: null } as const;
     const stopped = (ms: number) => judgeMeeting({ stop_asked_at: NOW }, { ...seen, now: NOW + ms });
     expect(stopped(STOP_LATE_MS)).toEqual({ state: 'stopping', error: null });
     expect(stopped(STOP_LATE_MS + 5_000)?.error).toContain('35 s');

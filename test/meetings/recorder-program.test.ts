@@ -63,7 +63,7 @@ describe('the program that records', () => {
     const title = `it's "$(touch ${dir}/made)" \`x\` & more`;
     const record = {
       ...{ version: 1 as const, launch: 'L1', name: 'n', mode: 'phone' as const, title, started_at: 0 },
-      ...{ mirror: null, fiber: null, owner: null, process: null, stop_asked_at: null },
+      ...{ mirror: null, fiber: null, fiber_uid: null, owner: null, process: null, stop_asked_at: null },
     };
     const paths = {
       ...{ state: join(dir, 'n.json'), transcript: join(dir, 'n.txt'), audio: join(dir, 'n.wav') },

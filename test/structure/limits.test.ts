@@ -340,7 +340,7 @@ const PROBES: Probe[] = [
       const file = fileOf(text.padEnd(size, ' '));
       const files = new MeetingFiles({ folder: dirname(file), logger: silentLogger });
       renameSync(file, join(dirname(file), 'sized.json'));
-      return files.recorderState({ name: 'sized', launch }) !== null;
+      return files.recorderState({ name: 'sized', launch }).said !== null;
     },
   },
   {

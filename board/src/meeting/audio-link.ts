@@ -21,7 +21,7 @@ export type LinkSurroundings = {
 export const BEHIND_BYTES = 64_000;
 /** A link that has been behind for so long leads nowhere. */
 const STALLED_MS = 10_000;
-/** What a daemon that is back may still miss of a meeting is no more than the last of these. */
+/** The last is short: what is said between the return of the daemon and the next try is lost. */
 const RETRY_MS = [500, 1_000, 2_000] as const;
 /** As in the contract. */
 const OVER_CODES: Readonly<Record<number, OverBy>> = { 4404: 'refused', 4409: 'replaced', 4410: 'ended' };

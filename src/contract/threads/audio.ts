@@ -17,6 +17,8 @@ const startMeetingSchema = z.object({
   mirror: z.object({ alias: z.string(), host: z.string() }).nullable(),
   /** The fiber that is joined; null for a capture. */
   fiber: z.string().nullable(),
+  /** Its uid, by which it is found once it has another id; null where that is not known. */
+  fiber_uid: z.string().nullable(),
   /** The host of the scribe; null for this one. */
   owner: z.string().nullable(),
   dry_run: z.boolean(),
@@ -30,15 +32,23 @@ const startedMeetingSchema = z.object({
   scribe_transcript: z.string().nullable(),
 });
 
-/** The line that was added, and the host of the scribe: null for this one. */
-const markedSchema = z.object({ line: z.string(), meeting: meetingSchema, owner: z.string().nullable() });
+/** Where the fiber of a meeting is looked for: the host of its scribe, null for this one, and the uid of a joined one. */
+const scribePlaceSchema = z.object({ owner: z.string().nullable(), fiber_uid: z.string().nullable() });
+export type ScribePlace = z.infer<typeof scribePlaceSchema>;
+
+/** The line that was added. */
+const markedSchema = z.object({ line: z.string(), meeting: meetingSchema, place: scribePlaceSchema });
 export type Marked = z.infer<typeof markedSchema>;
 
 /** Calls that the main thread makes to the audio component. */
 export const audioCalls = {
   state: { input: z.object({}), output: audioStateSchema, deadline_ms: 5_000 },
-  /** The meeting of this host; `fiber` is that of a joined meeting alone. */
-  meeting: { input: z.object({}), output: meetingAnswerSchema, deadline_ms: 5_000 },
+  /** The meeting of this host; its `fiber` is the one that was joined, as it was then. */
+  meeting: {
+    input: z.object({}),
+    output: meetingAnswerSchema.extend({ place: scribePlaceSchema.nullable() }),
+    deadline_ms: 5_000,
+  },
   /**
    * Starts a recorder and watches its first seconds. Throws `meeting_running` (409), `meeting_unsupported` (422),
    * `recorder_unavailable` and `recorder_failed` (503) and what tmux refuses.
@@ -51,10 +61,13 @@ export const audioCalls = {
   /** Tells the recorder to stop, or dismisses one that is not recording. Throws `no_meeting`. */
   stop_meeting: {
     input: z.object({ dry_run: z.boolean() }),
-    output: z.union([z.object({ meeting: meetingSchema.nullable() }), rehearsalSchema]),
+    output: z.union([
+      z.object({ meeting: meetingSchema.nullable(), place: scribePlaceSchema.nullable() }),
+      rehearsalSchema,
+    ]),
     deadline_ms: 10_000,
   },
-  /** Adds a comment line to the transcript. Throws `no_meeting`. */
+  /** Adds a comment line to the transcript. Throws `no_meeting`, and `meeting_not_live` where it takes none. */
   mark_meeting: {
     input: z.object({ text: z.string().optional(), dry_run: z.boolean() }),
     output: z.union([markedSchema, rehearsalSchema]),

@@ -20,7 +20,8 @@ export type HostAnswer = z.infer<typeof hostAnswerSchema>;
 /** A meeting, and the fiber on another host that it joined; null for a capture. */
 const scribeQuerySchema = z.object({
   launch: z.string(),
-  joined: z.object({ host: z.string(), fiber: z.string() }).nullable(),
+  /** `uid` finds it under another id too; null where it is not known. */
+  joined: z.object({ host: z.string(), fiber: z.string(), uid: z.string().nullable() }).nullable(),
 });
 export type ScribeQuery = z.infer<typeof scribeQuerySchema>;
 
@@ -28,6 +29,7 @@ export type ScribeQuery = z.infer<typeof scribeQuerySchema>;
 const scribeSchema = z.object({
   host: z.string(),
   fiber: z.string(),
+  uid: z.string().nullable(),
   session: z.object({ harness: harnessNameSchema, native_id: z.string() }).nullable(),
 });
 export type Scribe = z.infer<typeof scribeSchema>;

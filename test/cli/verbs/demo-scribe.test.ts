@@ -20,6 +20,7 @@ describe('the demo agent as a scribe', () => {
       ...{ spoken: ['10:00:01-10:00:02 S1 one'], marks: ['# mark 10:00:03 agreed'], ended: false },
     });
     expect(readTranscript('# ended 10:01:00\n').ended).toBe(true);
+    expect(readTranscript('# recorder ended 10:01:00 without its last lines\n').ended).toBe(true);
     expect(readTranscript('')).toEqual({ spoken: [], marks: [], ended: false });
   });
 
