@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FeedState, feedStateSchema } from '../contract/http/fibers.ts';
+import { parsedUntilFault } from './first-fault.ts';
 
 /** A row of another host: what orders it, and its text. */
 export type ToldRow = { path: string; id: string; store: string; json: string };
@@ -33,8 +34,8 @@ const TEXTS = ['id', 'path', 'store', 'leaf', 'name', 'status', 'digest'] as con
 
 /** Throws an `Error` that says in a few words what is wrong with the answer. */
 export function readFeedAnswer(value: unknown): FeedAnswer {
-  const delta = deltaSchema.safeParse(value).data;
-  const told = delta ?? wholeSchema.safeParse(value).data;
+  const delta = parsedUntilFault(deltaSchema, value);
+  const told = delta ?? parsedUntilFault(wholeSchema, value);
   if (told === undefined) throw new Error('its answer is no feed of fibers');
   const rows = 'rows' in told ? told.rows : told.fibers;
   const { host, state, generated_at, tag = null } = told;

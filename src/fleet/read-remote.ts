@@ -4,6 +4,8 @@ import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts'
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { requestBytes } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
+import { parsedUntilFault } from './first-fault.ts';
+import { isParsable } from './remote-question.ts';
 
 /** Milliseconds until an answer must be there whole. Nobody waits so long for it, but the next composite has it. */
 const WHOLE_MS = 30_000;
@@ -66,8 +68,9 @@ export async function readValue<S extends z.ZodType>(
   { schema, ...limits }: ReadLimits & { schema: S },
 ): Promise<z.output<S>> {
   const { bytes } = await readRemote(host, to, path, null, limits);
-  const value = schema.safeParse(jsonOf(Buffer.from(bytes ?? [])));
-  if (value.success) return value.data;
+  const told = Buffer.from(bytes ?? []);
+  const value = isParsable(told) ? parsedUntilFault(schema, jsonOf(told)) : undefined;
+  if (value !== undefined) return value;
   throw unreachable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
 }
 

@@ -4,6 +4,7 @@ import { commitsSchema } from '../contract/http/commits.ts';
 import { sentFilesSchema } from '../contract/http/sent-files.ts';
 import { sessionsSchema } from '../contract/http/sessions.ts';
 import type { AskedRead } from '../contract/threads/fleet.ts';
+import { parsedUntilFault } from './first-fault.ts';
 
 export type FeedName = AskedRead['feed'];
 export type Window = { from_ms: number; to_ms: number };
@@ -104,7 +105,7 @@ export function faultOfRead(
   }
   const told = hostSchema.safeParse(value).data?.host;
   if (told !== undefined && told !== host) return { host: told };
-  return SHAPES[feed].safeParse(value).success ? null : 'shape';
+  return parsedUntilFault(SHAPES[feed], value) === undefined ? 'shape' : null;
 }
 
 const [QUOTE, BACKSLASH, LIST, LIST_END, MAP, MAP_END] = ['"', '\\', '[', ']', '{', '}'].map((one) =>

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -244,6 +244,20 @@ describe('svc remotes add user@host', () => {
     ]);
     startTunnel();
     await answered();
+  });
+
+  it('gives no host the name of a remote that is reached another way', async () => {
+    const known = { version: 1, remotes: [{ name: 'host-b', ssh: 'me@elsewhere', socket, auth: 'kept' }] };
+    writeFileSync(file(), JSON.stringify(known));
+    server.session = loginSession(owner.home);
+    await server.restart();
+    expect(await add()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /is a remote already, reached as me@elsewhere; nothing was written\. If .* svc remotes rm host-b/,
+      ),
+    });
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(known);
   });
 
   it('writes nothing where a step fails, and says how to mend it', async () => {

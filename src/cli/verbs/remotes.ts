@@ -178,12 +178,24 @@ async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolea
   const { name } = remote;
   if (name === resolveHostId(settings, { hostname: hostname(), persist: false }).host)
     throw new CodedError('invalid_request', `${newcomer.alias} is this host, ${name}; nothing was written`);
+  requireSameHost(readRemotes(settings).remotes, remote);
   const written = await change(context, name, remote, dry_run);
   if (dry_run) return written;
   const home = env.HOME ?? homedir();
   const here = { platform: process.platform, env, home, uid: process.geteuid?.() ?? 0, runner };
   const next = await connected({ ...remote }, here, context);
   return { ...written, text: `${written.text}${wrapPage(`${next}\n`, width)}` };
+}
+
+/** A host says itself what it is called: what is meant for one that is known goes to no other that calls itself so. */
+function requireSameHost(known: readonly Remote[], { name, ssh }: Remote): void {
+  const before = known.find((one) => one.name === name);
+  if (before === undefined || before.ssh === ssh) return;
+  const reached = before.ssh === undefined ? 'and not by ssh' : `as ${before.ssh}`;
+  throw new CodedError(
+    'conflict',
+    `${ssh} calls itself ${name}, which is a remote already, reached ${reached}; nothing was written. If it is the same host, run svc remotes rm ${name} first`,
+  );
 }
 
 /** Has the tunnel of a new remote kept up, and answers its first fibers, or what a person does next. */
