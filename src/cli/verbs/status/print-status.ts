@@ -137,9 +137,9 @@ function workerWords(worker: StatusWorker, { now, commits }: PrintOptions): stri
 }
 
 /** What a person may want to know of a worker beside what it does. */
-function asideWords({ is_closed, died, shares_folder_with: others }: StatusWorker): string[] {
+function asideWords({ died, shares_folder_with, judged }: StatusWorker): string[] {
   return [
-    ...(is_closed ? ['its fiber is closed, it runs on'] : []),
+    ...(judged === null ? [] : [`${judged}, still runs`]),
     ...(died === null ? [] : [`the one before died: ${died}`]),
     ...(others.length === 0
       ? []

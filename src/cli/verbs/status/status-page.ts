@@ -33,6 +33,8 @@ const workerSchema = z.object({
   died: z.string().nullable(),
   /** Other fibers whose workers run in the same work tree. */
   shares_folder_with: z.array(z.string()),
+  /** What became of the fiber while this worker goes on. */
+  judged: z.enum(['accepted', 'set aside']).nullable(),
 });
 export type StatusWorker = z.infer<typeof workerSchema>;
 
@@ -94,8 +96,9 @@ export function statusPage({ rows, state, version, now, svc, nameOf = (id) => id
     review: at('review')
       .map((row) => reviewLine(row, asked))
       .toSorted((a, b) => bySince(b, a)),
-    working: [...at('working'), ...at('needs_you'), ...at(null)]
-      .flatMap((row) => workerOf(row, now))
+    // A fiber that was judged, or whose document cannot be read, stands in no column of those that work; it may still run.
+    working: rest
+      .flatMap(({ row, place }) => (place === 'review' ? [] : workerOf(row, now)))
       .toSorted((a, b) => b.started_at - a.started_at),
     starting: at('working').flatMap((row) => (row.runtime === undefined ? [row.id] : [])),
     faults: faultsOf(asked, rows, version),
@@ -238,7 +241,7 @@ function reviewLine(row: PlacedRow, { svc, nameOf }: Asked): StatusLine {
   return {
     ...{ what: id, fibers: [id] },
     words: [
-      runtime === undefined ? '' : 'its worker runs on',
+      runtime === undefined ? '' : 'still runs',
       last_death === undefined ? '' : deathWords(last_death),
       outcome ?? '',
     ]
@@ -253,7 +256,7 @@ function reviewLine(row: PlacedRow, { svc, nameOf }: Asked): StatusLine {
 const DEATH_TOLD_MS = 3_600_000;
 
 function workerOf(
-  { id, status, runtime, last_death, shares_folder_with = [] }: PlacedRow,
+  { id, runtime, last_death, shares_folder_with = [], tempered }: PlacedRow,
   now: number,
 ): StatusWorker[] {
   if (runtime === undefined) return [];
@@ -268,6 +271,7 @@ function workerOf(
       context,
       died: last_death === undefined || now - last_death.at > DEATH_TOLD_MS ? null : last_death.message,
       shares_folder_with,
+      judged: tempered === undefined ? null : tempered ? 'accepted' : 'set aside',
     },
   ];
 }

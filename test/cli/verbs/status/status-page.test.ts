@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { placeOf as placeOnBoard } from '../../../../board/src/model/classify.ts';
 import { stateOf } from '../../../../board/src/model/states.ts';
+import { paint } from '../../../../src/cli/command-line/styled-text.ts';
 import { type PlacedRow, placeOf } from '../../../../src/cli/verbs/status/place.ts';
-import { statusPage } from '../../../../src/cli/verbs/status/status-page.ts';
+import { printStatus } from '../../../../src/cli/verbs/status/print-status.ts';
+import { type StatusPage, statusPage } from '../../../../src/cli/verbs/status/status-page.ts';
 import { FIBER_KINDS, FIBER_STATUSES, type FiberRow } from '../../../../src/contract/fiber.ts';
 import { GATES } from '../../../../src/contract/gates.ts';
 import type { State } from '../../../../src/contract/http/state.ts';
@@ -33,6 +35,11 @@ function page(rows: readonly Partial<FiberRow>[], state: Partial<State> = {}) {
     now: NOW,
     svc: 'svc',
   });
+}
+
+function printed(told: StatusPage, width = 80): string {
+  const text = printStatus(told, { width, unicode: true, now: NOW, all: false, svc: 'svc' });
+  return paint(text, false, (part) => part);
 }
 
 describe('what needs a person', () => {
@@ -259,6 +266,8 @@ describe('the groups of svc status', () => {
         expect(new Set(told).size).toBe(told.length);
         const needed = new Set(needs_you.flatMap(({ fibers }) => fibers));
         for (const one of named)
+          if (one.runtime !== undefined) expect([...told, ...needed]).toContain(one.id);
+        for (const one of named)
           if (placeOf(one as PlacedRow, 'host-a', '2025-11-21') === 'needs_you')
             expect(needed).toContain(one.id);
       }),
@@ -267,6 +276,20 @@ describe('the groups of svc status', () => {
 });
 
 describe('a worker', () => {
+  it.each([
+    [true, 'accepted'],
+    [false, 'set aside'],
+  ] as const)('is told of after its fiber was judged: %s', (tempered, judged) => {
+    const told = page([{ status: 'closed', tempered, runtime: run() }]);
+    expect(told.working).toMatchObject([{ fiber_id: 'f0', judged }]);
+    expect(printed(told)).toContain(`${judged}, still runs`);
+  });
+
+  it('is told of where its fiber awaits review', () => {
+    const { review } = page([{ status: 'closed', outcome: 'Done.', runtime: run() }]);
+    expect(review).toMatchObject([{ what: 'f0', words: 'still runs; Done.' }]);
+  });
+
   it.each<[string, number, string | null]>([
     ['is told of with the death of the one before it', NOW - 60_000, 'exit code 7'],
     ['is not, once that is an hour ago', NOW - 3_600_001, null],
