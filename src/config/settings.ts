@@ -103,10 +103,10 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 /** Every setting of the daemon and the CLI: one row each, all optional. */
 export const SETTINGS = {
-  host: text('SVC_HOST', null, 'Host id; else host.json, else the OS host name (DSP-3)'),
-  stores: pathList('SVC_STORES', 'Stores to poll, comma-separated; else stores.json (DSP-7)'),
-  projects: pathList('SVC_PROJECTS', 'Projects for the pickers, comma-separated; else projects.json (DSP-8)'),
-  listen: text('SVC_LISTEN', '127.0.0.1:4000', 'host:port (port 0 picks a free one) or unix:/path (LIM-1)'),
+  host: text('SVC_HOST', null, 'Host id; else host.json, else the OS host name'),
+  stores: pathList('SVC_STORES', 'Stores to poll, comma-separated; else stores.json'),
+  projects: pathList('SVC_PROJECTS', 'Projects for the pickers, comma-separated; else projects.json'),
+  listen: text('SVC_LISTEN', '127.0.0.1:4000', 'host:port (port 0 picks a free one) or unix:/path'),
   http: oneOf(
     'SVC_HTTP',
     'auto',
@@ -136,7 +136,7 @@ export const SETTINGS = {
         ? { ok: false, expected: 'unix:/path or ws://127.0.0.1:port' }
         : { ok: true, value: address };
     },
-    'The running app server of app conversations: unix:/path or ws://127.0.0.1:port (CAP-7)',
+    'The running app server of app conversations: unix:/path or ws://127.0.0.1:port',
   ),
   app_scheme: setting(
     'SVC_APP_SCHEME',
@@ -145,7 +145,7 @@ export const SETTINGS = {
       /^[a-z][a-z0-9+.-]*$/.test(value.trim())
         ? { ok: true, value: value.trim() }
         : { ok: false, expected: `a URL scheme such as ${APP_HARNESS}` },
-    'Scheme of the desktop links to app conversations (WRK-7)',
+    'Scheme of the desktop links to app conversations',
   ),
   terminal_socket: text(
     'SVC_TERMINAL_SOCKET',
@@ -184,19 +184,19 @@ export const SETTINGS = {
     'SVC_LISTING_TIMEOUT_MS',
     10_000,
     50,
-    'A listing without progress for so long leaves last-known rows (DSP-1)',
+    'A listing without progress for so long leaves last-known rows',
   ),
   message_observe_ms: whole(
     'SVC_MESSAGE_OBSERVE_MS',
     5_000,
     0,
-    'How long a message waits for evidence of its arrival before it is answered (LIM-18)',
+    'How long a message waits for evidence of its arrival before it is answered',
   ),
   message_recheck_ms: whole(
     'SVC_MESSAGE_RECHECK_MS',
     2_000,
     0,
-    'How long a repeated message looks for later evidence (LIM-18)',
+    'How long a repeated message looks for later evidence',
   ),
   message_pair_limit: whole(
     'SVC_MESSAGE_PAIR_LIMIT',
@@ -226,43 +226,43 @@ export const SETTINGS = {
     'SVC_PREFLIGHT_COOLDOWN_MS',
     300_000,
     0,
-    'Wait before a refused launch is tried again (DSP-5, LIM-16)',
+    'Wait before a refused launch is tried again',
   ),
   remote_reuse_ms: whole(
     'SVC_REMOTE_REUSE_MS',
     60_000,
     0,
-    'How long what another host answered for a composite is not asked for again (LIM-15)',
+    'How long what another host answered for a composite is not asked for again',
   ),
   remote_answer_ms: whole(
     'SVC_REMOTE_ANSWER_MS',
     5_000,
     50,
-    'How long a composite waits for other hosts before their last answers are taken (LIM-15)',
+    'How long a composite waits for other hosts before their last answers are taken',
   ),
   remote_stale_ms: whole(
     'SVC_REMOTE_STALE_MS',
     600_000,
     1,
-    'What another host answered longer ago than this is stale (LIM-15)',
+    'What another host answered longer ago than this is stale',
   ),
   discovery: oneOf(
     'SVC_DISCOVERY',
     'auto',
     ['auto', 'off'],
-    'Whether daemons of this user are looked for in the tailnet, where one is joined (OPR-1)',
+    'Whether daemons of this user are looked for in the tailnet, where one is joined',
   ),
   discovery_interval_ms: whole('SVC_DISCOVERY_INTERVAL_MS', 300_000, 1_000, 'Time between two such looks'),
   tailnet_socket: path(
     'SVC_TAILNET_SOCKET',
     null,
-    'Socket of tailscaled; else the one of this user, else the system’s (OPR-1)',
+    'Socket of tailscaled; else the one of this user, else the system’s',
   ),
   tailnet_listen: oneOf(
     'SVC_TAILNET_LISTEN',
     'off',
     ['on', 'off'],
-    'Whether other machines of this user in the tailnet may call this daemon (OPR-3)',
+    'Whether other machines of this user in the tailnet may call this daemon',
   ),
   tailnet_port: setting(
     'SVC_TAILNET_PORT',
@@ -305,7 +305,7 @@ export const SETTINGS = {
     'SVC_RESUME_WARM_WINDOW_MS',
     2_700_000,
     0,
-    'A conversation with a transcript younger than this may be resumed (RES-3, LIM-17)',
+    'A conversation with a transcript younger than this may be resumed',
   ),
   usage_limit_retry_ms: whole(
     'SVC_USAGE_LIMIT_RETRY_MS',

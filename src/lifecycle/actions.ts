@@ -2,6 +2,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { LifecycleRequest } from '../contract/http/lifecycle.ts';
 import { type KnownAgents, planSetAgent, planSetModel } from './agent-verbs.ts';
 import { planPause, planReopen, planResume } from './arming-verbs.ts';
+import { KIND_WORDS, STATUS_WORDS, verdictWords } from './fiber-words.ts';
 import type { PlannedEdit } from './planned-edit.ts';
 import { rearmed, type VerbFacts } from './rearm.ts';
 import { planAccept, planClose, planSetOutcome } from './review-verbs.ts';
@@ -90,17 +91,10 @@ export function planAction(
 export function describeFiber(fiber: Pick<FiberDocument, 'id' | 'svc' | 'status' | 'tempered'>): string {
   const service =
     fiber.svc === undefined
-      ? 'no service'
-      : `${fiber.svc.kind ?? 'oneshot'} on ${fiber.svc.host ?? 'no host'}`;
-  const verdict =
-    fiber.status !== 'closed'
-      ? ''
-      : fiber.tempered === undefined
-        ? ', awaits review'
-        : fiber.tempered
-          ? ', accepted'
-          : ', set aside';
-  return `${fiber.id}: ${service}, ${fiber.status}${verdict}\n`;
+      ? 'no worker is started for it'
+      : `${KIND_WORDS[fiber.svc.kind ?? 'oneshot']} on ${fiber.svc.host ?? 'no host'}`;
+  const verdict = fiber.status === 'closed' ? `, ${verdictWords(fiber.tempered)}` : '';
+  return `${fiber.id}: ${STATUS_WORDS[fiber.status]}${verdict}, ${service}\n`;
 }
 
 /** What became of a verb that changes nothing in this state; empty for any other. */

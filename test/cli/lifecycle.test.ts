@@ -25,33 +25,37 @@ describe('the lifecycle verbs without a daemon', () => {
     const steps: [string[], string, object][] = [
       [
         ['install', 'a', '--project-dir', machine.folder],
-        'a: oneshot on host-a, active',
+        'a: ready to start, once on host-a',
         { status: 'active' },
       ],
-      [['pause', 'a'], 'a: oneshot on host-a, open', { status: 'open' }],
-      [['pause', 'a'], 'a: oneshot on host-a, open', { status: 'open' }],
-      [['resume', 'a'], 'a: oneshot on host-a, active', { status: 'active' }],
-      [['close', 'a'], 'a: oneshot on host-a, closed, awaits review', { status: 'closed' }],
-      [['accept', 'a'], 'a: oneshot on host-a, closed, accepted', { tempered: true }],
-      [['reopen', 'a'], 'a: oneshot on host-a, active', { status: 'active' }],
+      [['pause', 'a'], 'a: draft, once on host-a', { status: 'open' }],
+      [['pause', 'a'], 'a: draft, once on host-a', { status: 'open' }],
+      [['resume', 'a'], 'a: ready to start, once on host-a', { status: 'active' }],
+      [['close', 'a'], 'a: closed, awaits review, once on host-a', { status: 'closed' }],
+      [['accept', 'a'], 'a: closed, accepted, once on host-a', { tempered: true }],
+      [['reopen', 'a'], 'a: ready to start, once on host-a', { status: 'active' }],
       [
         ['reshape', 'a', '--kind', 'standing', '--schedule', '@daily'],
-        'a: standing on host-a, active',
+        'a: ready to start, on a schedule on host-a',
         { svc: { schedule: '@daily' } },
       ],
       [
         ['close', 'a', '--outcome', 'New.'],
-        'a: standing on host-a, closed, awaits review',
+        'a: closed, awaits review, on a schedule on host-a',
         { outcome: 'New.' },
       ],
       [
         ['accept', 'a'],
-        'a: standing on host-a, active',
+        'a: ready to start, on a schedule on host-a',
         { status: 'active', svc: { runtime: { handed_off_at: expect.any(String) } } },
       ],
-      [['set-agent', 'a', 'codex'], 'a: standing on host-a, active', { svc: { agent: 'codex' } }],
-      [['set-outcome', 'a', 'Kept.'], 'a: standing on host-a, active', { outcome: 'Kept.' }],
-      [['uninstall', 'a'], 'a: no service, open', { status: 'open', outcome: 'Kept.' }],
+      [
+        ['set-agent', 'a', 'codex'],
+        'a: ready to start, on a schedule on host-a',
+        { svc: { agent: 'codex' } },
+      ],
+      [['set-outcome', 'a', 'Kept.'], 'a: ready to start, on a schedule on host-a', { outcome: 'Kept.' }],
+      [['uninstall', 'a'], 'a: draft, no worker is started for it', { status: 'open', outcome: 'Kept.' }],
     ];
     for (const [argv, line, document] of steps) {
       const ran = await machine.svc(...argv, '--local');
@@ -101,11 +105,11 @@ describe('the lifecycle verbs with a daemon', () => {
   }
 
   it('[WPL-3] have the daemon of the store do the write, and print its text', async () => {
-    const { seen } = await serve(temp.root, { text: 'a: no service, closed, accepted\n' });
+    const { seen } = await serve(temp.root, { text: 'a: closed, accepted, no worker is started for it\n' });
     const { digest } = stored();
     expect(await machine.svc('accept', 'a', '--outcome', 'New.')).toEqual({
       code: 0,
-      out: 'a: no service, closed, accepted\n',
+      out: 'a: closed, accepted, no worker is started for it\n',
       err: '',
     });
     expect(seen.find((call) => call.path === '/lifecycle')?.body).toEqual({

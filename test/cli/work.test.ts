@@ -135,7 +135,6 @@ describe('svc status', () => {
     await serve(answers(stateAnswer({ poll_health: health }), [fiberAnswer({ status: 'open' })]));
     expect((await machine.svc('status')).out.split('\n').map((line) => line.split('\t')[0])).toEqual([
       'fault',
-      'Nothing needs you. Nothing is running.',
       'host',
       '',
     ]);

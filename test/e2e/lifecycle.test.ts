@@ -34,7 +34,7 @@ describe('the verbs of the service with a daemon', () => {
     const closed: string[] = [];
     for (let turn = 0; turn < 15; turn += 1) {
       const action = turn % 2 === 0 ? 'accept' : 'resume';
-      const text = `hammered: standing on ${TEST_HOST}, active\n`;
+      const text = `hammered: ready to start, on a schedule on ${TEST_HOST}\n`;
       expect(await verb('hammered', action)).toMatchObject({ status: 200, text });
       expect(await read('hammered')).toMatchObject({ status: 'active' });
       const close = { fiber_id: 'hammered', action: 'close' };
@@ -60,11 +60,11 @@ describe('the verbs of the service with a daemon', () => {
     daemon.home.fiber('worked', { front: { status: 'open' } });
     await daemon.rowWhen('worked', 'listed', () => true);
     expect((await daemon.home.svc('resume', 'worked')).stdout).toContain(
-      `worked: oneshot on ${TEST_HOST}, active\n`,
+      `worked: ready to start, once on ${TEST_HOST}\n`,
     );
     await daemon.running('worked');
     const paused = await daemon.home.svc('pause', 'worked', '--kill');
-    expect(paused).toMatchObject({ code: 0, stdout: `worked: oneshot on ${TEST_HOST}, open\n` });
+    expect(paused).toMatchObject({ code: 0, stdout: `worked: draft, once on ${TEST_HOST}\n` });
     expect((await daemon.row('worked'))?.runtime).toBeUndefined();
     const refused = await daemon.home.svc('set-agent', 'worked', 'nobody', '--json');
     expect(refused.code).toBe(1);
@@ -218,7 +218,7 @@ describe('the verbs with an external CLI', () => {
   it('[WPL-3] [ERR-18] has the same results as the bundled one', async () => {
     expect(await verb('accept')).toMatchObject({
       status: 200,
-      text: `role: standing on ${TEST_HOST}, active\n`,
+      text: `role: ready to start, on a schedule on ${TEST_HOST}\n`,
     });
     const { body } = await daemon.http.get<{ fiber: FiberRow }>('/fibers/role');
     expect(body.fiber.status).toBe('active');

@@ -459,10 +459,13 @@ describe('any sequence of verbs', () => {
 
   it('describes the state of a fiber', () => {
     const lines = [
-      [{ svc: role, status: 'active' }, 'work/loader: standing on host-a, active\n'],
-      [{ status: 'closed' }, 'work/loader: no service, closed, awaits review\n'],
-      [{ status: 'closed', tempered: true }, 'work/loader: no service, closed, accepted\n'],
-      [{ status: 'closed', tempered: false }, 'work/loader: no service, closed, set aside\n'],
+      [{ svc: role, status: 'active' }, 'work/loader: ready to start, on a schedule on host-a\n'],
+      [{ status: 'closed' }, 'work/loader: closed, awaits review, no worker is started for it\n'],
+      [{ status: 'closed', tempered: true }, 'work/loader: closed, accepted, no worker is started for it\n'],
+      [
+        { status: 'closed', tempered: false },
+        'work/loader: closed, set aside, no worker is started for it\n',
+      ],
     ] as const;
     for (const [over, line] of lines) expect(describeFiber(fiberDocument(over))).toBe(line);
   });

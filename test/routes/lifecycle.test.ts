@@ -14,13 +14,13 @@ describe('POST /lifecycle', () => {
   it('[WPL-3] answers 200 with the text of the command', async () => {
     served.callers.poller.answers.lifecycle = () => ({
       status: 0,
-      text: 'a: standing on host-a, active\n',
+      text: 'a: ready to start, on a schedule on host-a\n',
       error: null,
     });
     const body = { fiber: FIBER.id, action: 'accept', outcome: 'Done.', origin: 'elsewhere' };
     expect(await lifecycle(body)).toMatchObject({
       status: 200,
-      body: 'a: standing on host-a, active\n',
+      body: 'a: ready to start, on a schedule on host-a\n',
       headers: { 'content-type': 'text/plain; charset=utf-8' },
     });
     expect(served.callers.poller.asked).toEqual([{ name: 'lifecycle', input: body }]);

@@ -7,14 +7,22 @@ import type { CliContext } from './verb.ts';
 export type Screen = Pick<CliContext, 'width' | 'unicode'>;
 
 /** A cell that is shown whole, or the end or the middle of which goes where there is no room. */
-export type Cell = { text: string; cut?: 'end' | 'middle'; tone?: Tone };
-/** `below` are commands, which are typed as they are. */
-export type ColumnRow = { cells: readonly Cell[]; below?: readonly string[] };
+export type Cell = {
+  text: string;
+  cut?: 'end' | 'middle';
+  tone?: Tone;
+  /** Stands for a text that is cut in fewer than `whole` columns. */
+  short?: string;
+  whole?: number;
+};
+/** `below` are commands, which are typed as they are; `aside` stands above them. */
+export type ColumnRow = { cells: readonly Cell[]; aside?: string | undefined; below?: readonly string[] };
 
 const INDENT = 2;
 const GAP = 2;
-/** A column that is cut tells nothing in fewer columns. */
+/** A column that is cut tells nothing in fewer columns; below its id it has no others beside it that could give more. */
 const LEAST_CUT = 16;
+const LEAST_STACKED = 8;
 
 /**
  * Rows with their cells in columns and their commands below, for a terminal. An id is never cut: one that leaves the
@@ -22,8 +30,9 @@ const LEAST_CUT = 16;
  */
 export function formatColumns(rows: readonly ColumnRow[], { width, unicode }: Screen): Styled {
   const { cut, between } = marksOf(unicode);
-  const shown = rows.map(({ cells, below }) => ({
+  const shown = rows.map(({ cells, aside, below }) => ({
     cells: cells.map((cell) => ({ ...cell, text: oneLine(cell.text) })),
+    aside,
     below: below ?? [],
   }));
   const count = Math.max(0, ...shown.map(({ cells }) => cells.length));
@@ -35,11 +44,18 @@ export function formatColumns(rows: readonly ColumnRow[], { width, unicode }: Sc
     ...(columns[0] ?? []).map(({ text }) => lengthOf(text)).filter((length) => length <= most_id),
   );
   const is_cut = columns.map((cells) => cells.some((cell) => cell.cut !== undefined));
-  const whole = wanted.reduce((sum, one, at) => sum + (is_cut[at] ? 0 : one), 0);
-  const room = width - INDENT - GAP * (count - 1) - whole;
-  const each = Math.max(LEAST_CUT, Math.floor(room / Math.max(1, is_cut.filter(Boolean).length)));
+  const cuts = Math.max(1, is_cut.filter(Boolean).length);
+  const eachOf = (left: number, columns: readonly number[]) => {
+    const whole = columns.reduce((sum, one, at) => sum + (is_cut[at] ? 0 : one), 0);
+    return Math.floor((width - left - GAP * (count - 1) - whole) / cuts);
+  };
+  const beside = eachOf(INDENT, wanted);
+  const is_stacked = beside < LEAST_CUT && is_cut.includes(true);
+  // Below their ids the others have the room of the ids too.
+  if (is_stacked) wanted[0] = 0;
+  const each = is_stacked ? Math.max(LEAST_STACKED, eachOf(INDENT, wanted)) : beside;
   const widths = wanted.map((one, at) => (is_cut[at] ? Math.min(one, each) : one));
-  return shown.flatMap(({ cells, below }) => {
+  return shown.flatMap(({ cells, aside, below }) => {
     const [id, ...rest] = cells.map((cell, at) =>
       fitted(cell, widths[at] ?? 0, cut, at === cells.length - 1),
     );
@@ -52,6 +68,7 @@ export function formatColumns(rows: readonly ColumnRow[], { width, unicode }: Sc
     return [
       ...trimmed(line),
       '\n',
+      ...(aside === undefined ? [] : [`${spaces(INDENT + (widths[0] ?? 0) + GAP)}${aside}\n`]),
       ...commandLines(unicode ? below : below.map(inAscii), INDENT + (widths[0] ?? 0) + GAP, width, between),
     ];
   });
@@ -73,7 +90,9 @@ export function tabLine(cells: readonly string[]): string {
   return `${cells.map(oneLine).join('\t')}\n`;
 }
 
-function fitted({ text, cut, tone }: Cell, width: number, mark: string, is_last: boolean): Span {
+function fitted(cell: Cell, width: number, mark: string, is_last: boolean): Span {
+  const { cut, tone, short: brief, whole = 0 } = cell;
+  const text = brief !== undefined && lengthOf(cell.text) > width && whole > width ? brief : cell.text;
   const short =
     cut === 'middle' ? cutMiddle(text, width, mark) : cut === 'end' ? cutEnd(text, width, mark) : text;
   const padded = is_last ? short : `${short}${spaces(width - lengthOf(short))}`;

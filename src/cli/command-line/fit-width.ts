@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import type { Span, Styled } from './styled-text.ts';
 
 /** Narrowest width, in columns, that a page is laid out for. */
 export const LEAST_WIDTH = 40;
@@ -70,28 +71,110 @@ function firstOf(text: string): string {
 }
 
 /**
- * A page in lines of at most this many columns. What follows on a broken line is indented below it; a line of a
+ * A page in lines of at most this many columns. What follows on a broken line is indented below its text; a line of a
  * screen keeps its mark, so that none of its parts can pass for a line of the page. A command that fits on a line is not broken.
  */
 export function wrapPage(page: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY) return page;
   return page
     .split('\n')
-    .flatMap((line) => (lengthOf(line) <= width ? [line] : wrapSentence(line, width, hangingOf(line))))
+    .flatMap((line) => (isLeft(line, width) ? [line] : wrapSentence(line, width, hangingOf(line, width))))
     .join('\n');
 }
 
-/** As `wrapWords`, and a command stays on one line where that is long enough, so that it can be copied. */
+/** A line that fits, or a command with a word that fits on none: the terminal alone breaks it so that it can be copied. */
+function isLeft(line: string, width: number): boolean {
+  return lengthOf(line) <= width || (/^ *svc /.test(line) && longestWord(line) > width - 2 * INDENT);
+}
+
+const INDENT = 2;
+
+/** The columns of the longest word of a text. */
+export function longestWord(text: string): number {
+  return Math.max(...text.split(' ').map(lengthOf));
+}
+
+/** The same of a page in colours, each of which goes on where its line is broken. */
+export function wrapStyled(page: Styled, width: number): Styled {
+  if (width === Number.POSITIVE_INFINITY) return page;
+  return linesOf(page).flatMap((line, at) => [...(at === 0 ? [] : ['\n']), ...wrapLine(line, width)]);
+}
+
+function wrapLine(line: readonly Span[], width: number): Span[] {
+  const text = line.map(textOf).join('');
+  if (isLeft(text, width)) return [...line];
+  const hanging = hangingOf(text, width);
+  let at = 0;
+  return wrapSentence(text, width, hanging).flatMap((part, nth) => {
+    const [indent, rest] = nth === 0 ? ['', part] : [`\n${hanging}`, part.slice(hanging.length)];
+    // A command that goes on ends with a mark that is not of the line.
+    const isOwn = text.includes(rest) || !rest.endsWith(GOES_ON);
+    const words = isOwn ? rest : rest.slice(0, -GOES_ON.length);
+    const from = Math.max(at, text.indexOf(words, at));
+    at = from + words.length;
+    return [indent, ...cutOut(line, from, at), rest.slice(words.length)].filter((span) => span !== '');
+  });
+}
+
+/** The spans of a line from one of its characters to another. */
+function cutOut(line: readonly Span[], from: number, to: number): Span[] {
+  let begin = 0;
+  return line.flatMap((span) => {
+    const text = textOf(span);
+    const cut = text.slice(Math.max(0, from - begin), Math.max(0, to - begin));
+    begin += text.length;
+    if (cut === '') return [];
+    return [typeof span === 'string' ? cut : { ...span, text: cut }];
+  });
+}
+
+function linesOf(page: Styled): Span[][] {
+  const lines: Span[][] = [[]];
+  for (const span of page) {
+    for (const [at, text] of textOf(span).split('\n').entries()) {
+      if (at > 0) lines.push([]);
+      if (text !== '') lines.at(-1)!.push(typeof span === 'string' ? text : { ...span, text });
+    }
+  }
+  return lines;
+}
+
+function textOf(span: Span): string {
+  return typeof span === 'string' ? span : span.text;
+}
+
+/**
+ * As `wrapWords`, and a command stays on one line where that is long enough, so that it can be copied; where it is not,
+ * the shell is told that it goes on.
+ */
 export function wrapSentence(text: string, width: number, hanging = ''): string[] {
   const room = width - lengthOf(hanging);
   const joined = text.replace(COMMAND, (command) =>
-    lengthOf(command) > room ? command : command.replaceAll(' ', JOINED),
+    (lengthOf(command) > room && command.startsWith('svc ') ? continued(command.split(' '), room) : [command])
+      .map((line) => (lengthOf(line) > room ? line : line.replaceAll(' ', JOINED)))
+      .join(' '),
   );
   return wrapWords(joined, width, hanging).map((part) => part.replaceAll(JOINED, ' '));
 }
 
-const COMMAND = /`[^`]*`|(?<=: )svc [^;]+/g;
+const WORD = String.raw`"[^"]*"|'[^']*'|(?!, |; |\. |\.$| \(|\)(?: |$)).`;
+const COMMAND = new RegExp(
+  String.raw`\`[^\`]*\`|(?<=^ *|: |\(|\bwith )svc (?:${WORD})+|\bnpm install -g [\w@/.-]*\w`,
+  'g',
+);
 const JOINED = '\u00a0';
+const GOES_ON = ' \\';
+
+/** The words of a command in lines of at most `room` columns, each but the last with the mark that the shell reads. */
+function continued(words: readonly string[], room: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const longer = `${lines.at(-1) ?? ''} ${word}`;
+    if (lines.length > 0 && lengthOf(longer) + lengthOf(GOES_ON) <= room) lines.splice(-1, 1, longer);
+    else lines.push(word);
+  }
+  return lines.map((line, nth) => (nth < lines.length - 1 ? `${line}${GOES_ON}` : line));
+}
 
 /**
  * A command, given as words for the shell, that can be copied whole: where it is broken, the shell is told that it goes
@@ -100,18 +183,17 @@ const JOINED = '\u00a0';
 export function continuedLine(label: string, words: readonly string[], width: number): string {
   const whole = `${label} ${words.join(' ')}`;
   if (lengthOf(whole) <= width) return whole;
-  const lines: string[] = [];
-  for (const word of words) {
-    const joined = `${lines.at(-1) ?? ''} ${word}`;
-    if (lines.length > 0 && lengthOf(joined) <= width - 4) lines.splice(-1, 1, joined);
-    else lines.push(word);
-  }
-  return [label, ...lines.map((line, nth) => `  ${line}${nth < lines.length - 1 ? ' \\' : ''}`)].join('\n');
+  return [label, ...continued(words, width - 2).map((line) => `  ${line}`)].join('\n');
 }
 
-function hangingOf(line: string): string {
+/** A label and the gap behind it, below which nothing is written. */
+const LABEL = /^ *\S+(?: \S+){0,2} {2,}(?=\S)/;
+
+function hangingOf(line: string, width: number): string {
   const [lead = ''] = /^ *(\| )?/.exec(line) ?? [];
-  return lead.endsWith('| ') ? lead : `${lead}  `;
+  if (lead.endsWith('| ')) return lead;
+  const [label = ''] = LABEL.exec(line) ?? [];
+  return label !== '' && lengthOf(label) <= width / 3 ? ' '.repeat(lengthOf(label)) : `${lead}  `;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { shellWord } from '../../base/shell-word.ts';
 import { escapeForTerminal } from '../../base/terminal-text.ts';
 import type { Settings } from '../../config/settings.ts';
-import { fitColumns, lengthOf, wrapPage, wrapWords } from './fit-width.ts';
+import { fitColumns, lengthOf, longestWord, wrapPage, wrapWords } from './fit-width.ts';
 import { type CliContext, EXIT, type ExitCode, type Outcome } from './verb.ts';
 
 /** Prints the result of a verb and returns its exit code. */
@@ -9,7 +9,6 @@ export function printOutcome(context: CliContext, outcome: Outcome, asJson: bool
   if (typeof outcome === 'number') return outcome;
   const { json, text, one_line, warnings = [], faults = [], exit = EXIT.ok } = outcome;
   if (asJson) context.out(`${JSON.stringify(json, null, one_line === true ? 0 : 2)}\n`);
-  else if (typeof text === 'string') context.out(text);
   else context.show(text);
   for (const sentence of asJson ? faults : [...warnings, ...faults]) context.err(`svc: ${sentence}\n`);
   return exit;
@@ -55,10 +54,6 @@ function formatBlock(
     cell === '' || cell === '-' ? [] : [`  ${header[column + 1]}: ${cell}`],
   );
   return wrapPage(`${[first, ...lines].join('\n')}\n`, width);
-}
-
-function longestWord(cell: string): number {
-  return Math.max(...cell.split(' ').map(lengthOf));
 }
 
 /** Escaped before it is measured, so that columns fit the text as shown. */

@@ -1,5 +1,6 @@
 import { type Rehearsal, type RehearsedStep, rehearsalSchema } from '../../contract/http/rehearsal.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
+import { asWritten } from './typed-command.ts';
 import type { Answer } from './verb.ts';
 
 /** The result of a verb with `--dry-run`. */
@@ -29,17 +30,17 @@ function stepText({ ends, moves, documents, command, prompt, minted }: Rehearsed
   const parts: string[] = [];
   if (ends.length > 0) parts.push(`Ends      ${ends.join(', ')}`);
   for (const { from, to } of moves) parts.push(`Moves     ${from}\nto        ${to}`);
-  for (const { path, diff } of documents) parts.push(`Document  ${path}\n${diff.trimEnd()}`);
+  for (const { path, diff } of documents) parts.push(`Document  ${path}\n${asWritten(diff.trimEnd())}`);
   if (command !== null)
     parts.push(
       [
-        `Command   ${command.argv.map((argument) => JSON.stringify(argument)).join(' ')}`,
+        `Command   ${asWritten(command.argv.map((argument) => JSON.stringify(argument)).join(' '))}`,
         ...(command.cwd === null ? [] : [`Folder    ${command.cwd}`]),
         `Session   ${command.mux_session}`,
         ...(command.env.length === 0 ? [] : [`Variables ${command.env.join(' ')}`]),
       ].join('\n'),
     );
-  if (prompt !== null) parts.push(`Prompt\n${prompt.trimEnd()}`);
+  if (prompt !== null) parts.push(`Prompt\n${asWritten(prompt.trimEnd())}`);
   const anew = Object.entries(minted).map(([name, value]) => `${name} ${value}`);
   if (anew.length > 0) parts.push(`Anew each time: ${anew.join(', ')}`);
   return parts.join('\n\n');

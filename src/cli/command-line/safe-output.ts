@@ -1,7 +1,7 @@
 import { escapeForTerminal } from '../../base/terminal-text.ts';
-import { LEAST_WIDTH, wrapPage } from './fit-width.ts';
-import { paint } from './styled-text.ts';
-import { asTyped } from './typed-command.ts';
+import { LEAST_WIDTH, wrapPage, wrapStyled } from './fit-width.ts';
+import { paint, type Styled } from './styled-text.ts';
+import { asTyped, pageAsTyped } from './typed-command.ts';
 import type { CliContext } from './verb.ts';
 
 /** The process itself: what is written to it is not escaped. */
@@ -32,18 +32,22 @@ export function withSafeOutput(given: CliProcess): CliContext {
   const { outIsTerminal, columns, err_columns, size, colour = true, ...rest } = given;
   const out = (text: string) => given.out(escapeForTerminal(text));
   const coloured = colour && outIsTerminal === true && takesColour(given.env);
+  /** Escaped before it is laid out, so that lines fit the text as shown. */
+  const laidOut = (page: Styled, width: number) =>
+    paint(wrapStyled(escaped(pageAsTyped(page, given)), width), coloured, escapeForTerminal);
+  const width = outIsTerminal === true ? widthOf(columns) : Number.POSITIVE_INFINITY;
   return {
     ...rest,
-    width: outIsTerminal === true ? widthOf(columns) : Number.POSITIVE_INFINITY,
+    width,
     unicode: hasUnicode(given.env),
     out,
-    show: (text) => given.out(paint(text, coloured, escapeForTerminal)),
+    show: (page) => given.out(laidOut(typeof page === 'string' ? [page] : page, width)),
     terminal:
       outIsTerminal === true && size !== undefined
         ? {
             width: () => widthOf(size().columns),
             draw: (text) => {
-              const page = paint(text, coloured, escapeForTerminal).split('\n');
+              const page = laidOut(text, widthOf(size().columns)).split('\n');
               const lines = page.slice(0, (size().rows || USUAL_HEIGHT) - 1);
               given.out(
                 `${HOME}${lines.map((line) => `${line}${TO_LINE_END}`).join('\r\n')}${TO_SCREEN_END}`,
@@ -58,6 +62,12 @@ export function withSafeOutput(given: CliProcess): CliContext {
     },
     verbatim: outIsTerminal === true ? out : (text) => given.out(text),
   };
+}
+
+function escaped(page: Styled): Styled {
+  return page.map((span) =>
+    typeof span === 'string' ? escapeForTerminal(span) : { ...span, text: escapeForTerminal(span.text) },
+  );
 }
 
 /** Some terminals tell 0, which is no width. */

@@ -1,13 +1,7 @@
-import type { BlockedView, FiberKind } from '../../contract/fiber.ts';
+import type { BlockedView } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
+import type { Receipt } from '../../contract/http/messages.ts';
 import { formatClock } from './output.ts';
-
-/** The words on screens for what the contract names by a code; `ops/layout.md` lists them. */
-export const KIND_WORDS: Readonly<Record<FiberKind, string>> = {
-  standing: 'on a schedule',
-  oneshot: 'once',
-  pinned: 'by hand',
-};
 
 const HOLD_WORDS: Readonly<Record<string, string>> = {
   boot_quarantine: 'held since the restart',
@@ -112,6 +106,26 @@ const OWNER_WORDS: Readonly<Record<string, string>> = {
 /** What started tmux, and the unit or slice that it belongs to, where the system tells it. */
 export function muxOwnerWords({ kind, name }: { kind: string; name: string | null }): string {
   return `${OWNER_WORDS[kind] ?? 'runs'}${name === null ? '' : ` (${name})`}`;
+}
+
+/** How far a message came. */
+export const STAGE_WORDS: Readonly<Record<Receipt['status'], string>> = {
+  accepted: 'on its way',
+  context_added: 'left for its next turn',
+  submitted: 'read',
+  queued: 'in its queue',
+  unknown: 'not known whether it came',
+  rejected: 'refused',
+};
+
+/** Whose workers use the same folder. */
+export function sharedWith(others: readonly string[]): string {
+  return `shares its folder with ${others.join(', ')}`;
+}
+
+/** The same where there is no room for their ids. */
+export function sharedWithSome(others: readonly string[]): string {
+  return `shares its folder with ${others.length === 1 ? '1 other' : `${others.length} others`}`;
 }
 
 /** The last line of a screen that has words; its frame is no word. */

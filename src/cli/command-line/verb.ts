@@ -15,8 +15,11 @@ export type CliContext = {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   /** Prints, with hidden characters escaped. */
   out(text: string): void;
-  /** Prints the same way, in colour where the terminal and its user want it. */
-  show(text: Styled): void;
+  /**
+   * Prints a page the same way: the commands that its sentences name as they are typed on this setup, lines that are
+   * too long for the terminal broken between words, in colour where the terminal and its user want it.
+   */
+  show(page: string | Styled): void;
   /** The terminal that is printed to, for a page that is drawn again and again; null for a file or a pipe. */
   terminal: Terminal | null;
   /** Prints to standard error, with hidden characters escaped. */

@@ -126,6 +126,6 @@ async function remove(context: CliContext, root: string, force: boolean): Promis
     );
   const removed = await removeDemo(root, { runner: createRunner(), clock: context.clock });
   const ended = removed.sessions === 0 ? '' : ` and ended ${removed.sessions} of its tmux sessions`;
-  context.out(removed.existed ? `Removed ${root}${ended}.\n` : `There is no demo in ${root}.\n`);
+  context.show(removed.existed ? `Removed ${root}${ended}.\n` : `There is no demo in ${root}.\n`);
   return EXIT.ok;
 }

@@ -3,7 +3,6 @@ import { isCoded } from '../../base/errors.ts';
 import { commitPatchSchema, type PatchFile, patchFileSchema } from '../../contract/http/commit-patch.ts';
 import { type LifeCommit, lifeCommitSchema, lifeSchema, MOST_ENTRIES } from '../../contract/http/life.ts';
 import { type Uncommitted, uncommittedSchema } from '../../contract/http/uncommitted.ts';
-import { wrapPage } from '../command-line/fit-width.ts';
 import { count, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { type CliContext, defineVerb, EXIT, type Outcome } from '../command-line/verb.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
@@ -49,7 +48,7 @@ export const verb = defineVerb({
       const commits = now.uid === null ? [] : await newestCommits(daemon, now.uid, lines);
       if (patch !== true) {
         const page = `${commitTable(commits, now.work, { width: context.width, now: context.clock.now() })}${uncommittedPage(now)}`;
-        return { json: { ...now, commits }, text: wrapPage(page, context.width) };
+        return { json: { ...now, commits }, text: page };
       }
       if (json !== true) return printPatches(context, daemon, now, commits);
       const told = [];
@@ -81,10 +80,10 @@ async function printPatches(
 ): Promise<Outcome> {
   for (const commit of commits) {
     const { files, truncated, fault } = await linesOf(daemon, commit);
-    context.out(`${commitHead(commit, context.clock.now())}${fault === null ? '' : `  ${fault}\n`}\n`);
+    context.show(`${commitHead(commit, context.clock.now())}${fault === null ? '' : `  ${fault}\n`}\n`);
     if (files !== null) context.out(`${patchText(files, truncated)}\n`);
   }
-  context.out(uncommittedPage(now));
+  context.show(uncommittedPage(now));
   if (now.work.state === 'read') context.out(patchText(now.work.files, now.work.truncated));
   return EXIT.ok;
 }

@@ -3,7 +3,6 @@ import { readSettings } from '../../config/settings.ts';
 import { type Fleet, type FleetRow, fleetSchema } from '../../contract/http/fleet.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../contract/http/version.ts';
-import { wrapPage } from '../command-line/fit-width.ts';
 import { formatDuration, formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
@@ -50,18 +49,16 @@ export function fleetPage(
     [here.host, 'this host', '-', ...countsOf(here.workers), here.version],
     ...remotes.map((row) => [
       row.name,
-      row.source === 'discovered' ? 'found' : REACH[row.reach.state],
+      reachOf(row),
       row.reach.last_ok_at === null ? '-' : formatDuration(now - row.reach.last_ok_at),
       ...countsOf(row.workers),
       row.build === null ? '-' : buildOf(row.build, here),
     ]),
   ];
   const table = formatTable(['host', 'reach', 'age', 'working', 'needs you', 'build'], rows, width);
-  const faults = remotes.flatMap(({ name, reach }) => {
+  const faults = remotes.flatMap(({ name, address, reach }) => {
     if (reach.error === null) return [];
-    const { message } = reach.error;
-    const told = message.includes(name) ? message : `${name}: ${message}`;
-    return [`${told.replace(/\.?$/, '.')} Check it with: svc remotes check ${name}\n`];
+    return [`${reasonOf(name, address, reach.error)} Check it with: svc remotes check ${name}\n`];
   });
   const candidates = remotes.flatMap(({ name, source, address }) =>
     source === 'file'
@@ -69,7 +66,7 @@ export function fleetPage(
       : [`${name} was found in the tailnet; to add it: svc remotes add ${name} --url http://${address}\n`],
   );
   const none = remotes.length === 0 ? ['No other host is known; name one with: svc remotes add\n'] : [];
-  return `${table}${wrapPage([...none, ...faults, ...candidates].map((line) => `\n${line}`).join(''), width)}`;
+  return `${table}${[...none, ...faults, ...candidates].map((line) => `\n${line}`).join('')}`;
 }
 
 const REACH: Readonly<Record<FleetRow['reach']['state'], string>> = {
@@ -77,6 +74,22 @@ const REACH: Readonly<Record<FleetRow['reach']['state'], string>> = {
   no_answer: 'no answer',
   no_address: 'no address',
 };
+
+/** A daemon behind a socket of this machine is reached by a tunnel. */
+function reachOf({ source, address, reach }: FleetRow): string {
+  if (source === 'discovered') return 'found';
+  return reach.state === 'answers' && address?.startsWith('/') === true ? 'tunnel' : REACH[reach.state];
+}
+
+/** The command beside it finds out what of the way there is down. */
+function reasonOf(
+  name: string,
+  address: string | null,
+  { code, message }: NonNullable<FleetRow['reach']['error']>,
+): string {
+  if (code === 'remote_unreachable' && address !== null) return `${name} does not answer at ${address}.`;
+  return (message.includes(name) ? message : `${name}: ${message}`).replace(/\.?$/, '.');
+}
 
 function countsOf(workers: FleetRow['workers']): string[] {
   return workers === null ? ['-', '-'] : [String(workers.running), String(workers.needs_you)];

@@ -46,14 +46,14 @@ export const verb = defineVerb({
     }
     const answer = {
       json: { fiber, ends_session: runDir !== null && !isApp },
-      text: `${fiber.id}: handed off at ${fiber.svc?.runtime?.handed_off_at}\n${afterStamp(runDir, isApp)}`,
+      text: `${fiber.id}: handed off\n${afterStamp(runDir, isApp)}`,
       one_line: true,
     } as const;
     if (runDir === null || isApp) return answer;
     // Printed before the session ends, because this command may end with it.
     const code = printOutcome(context, answer, given.json === true);
     const ended = await endSession(runDir, { hangUpMs: 2_000, terminateMs: 3_000 });
-    if (ended !== 'ended' && given.json !== true) context.out(`The session was not ended: ${ended}\n`);
+    if (ended !== 'ended' && given.json !== true) context.show(`The session was not ended: ${ended}\n`);
     return code;
   },
 });

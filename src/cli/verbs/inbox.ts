@@ -7,9 +7,9 @@ import {
   MOST_MESSAGES,
 } from '../../contract/http/conversation.ts';
 import { looksLikeAddress, nativeIdOf, parseAddress } from '../../contract/session-address.ts';
-import { LEAST_WIDTH, wrapPage } from '../command-line/fit-width.ts';
 import { argument, count } from '../command-line/options.ts';
 import { formatMoment } from '../command-line/output.ts';
+import { asWritten } from '../command-line/typed-command.ts';
 import { type CliContext, defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
@@ -64,23 +64,23 @@ function whoseMessages(context: CliContext, of: string | undefined): Whose {
   );
 }
 
-function inboxPage({ messages, before }: Conversation, whose: Whose, { width, clock }: CliContext): string {
+function inboxPage({ messages, before }: Conversation, whose: Whose, { clock }: CliContext): string {
   if (messages.length === 0) return 'No messages.\n';
   const more = messages.length < MOST_MESSAGES ? `; show more with: -n ${MOST_MESSAGES}` : '';
   const head = before === null ? [] : [`There are earlier messages${more}\n`];
-  return [...head, ...messages.map((message) => messageBlock(message, whose, width, clock.now()))].join('\n');
+  return [...head, ...messages.map((message) => messageBlock(message, whose, clock.now()))].join('\n');
 }
 
-function messageBlock(message: ConversationMessage, whose: Whose, width: number, now: number): string {
+function messageBlock(message: ConversationMessage, whose: Whose, now: number): string {
   const { message_id, sent_at, from, to, text, bytes } = message;
   const isSent = 'session' in whose && nativeIdOf(from) === whose.session;
   const head = `${formatMoment(sent_at, now)}  ${isSent ? `to ${to}` : `from ${from}`}\n  ${stageOf(message)}; message ${message_id}\n`;
-  const body = text === null ? `(${bytes} bytes, no longer kept)` : text;
+  const body = text === null ? `(${bytes} bytes, no longer kept)` : asWritten(text);
   // Marked, so that no line of a message can pass for a line of the page.
   const marked = body.split('\n').map((line) => `  | ${line}\n`);
   const paths = (message.files ?? []).map(({ path }) => `  File: ${path}\n`).join('');
   const answer = !isSent && looksLikeAddress(from) ? `  Answer with: svc send ${from} '…'\n` : '';
-  return wrapPage(`${head}${marked.join('')}`, Math.max(width, LEAST_WIDTH)) + paths + answer;
+  return `${head}${marked.join('')}${paths}${answer}`;
 }
 
 function stageOf({ status, transport, reason }: ConversationMessage): string {

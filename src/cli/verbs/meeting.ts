@@ -323,13 +323,13 @@ async function followMeeting(
 ): Promise<ExitCode> {
   const { clock } = context;
   const on_terminal = Number.isFinite(context.width);
-  if (!as_json) context.out(meetingPage(first, clock.now()));
+  if (!as_json) context.show(meetingPage(first, clock.now()));
   let tail: readonly string[] = [];
   let said_at = clock.now();
   for (let answer = first; ; answer = await look()) {
     const { meeting } = answer;
     if (meeting === null || meeting.launch !== first.meeting?.launch) {
-      if (!as_json) context.out('The meeting is over.\n');
+      if (!as_json) context.show('The meeting is over.\n');
       return EXIT.ok;
     }
     const lines = newLines(tail, meeting.tail);

@@ -17,11 +17,10 @@ export const verb = defineVerb({
 });
 
 function peersPage({ sessions, gaps }: Peers, width: number): string {
-  // An address is for copying: it is never broken to the width of the terminal.
   const table = formatTable(
     ['fiber', 'phase', 'address'],
     sessions.map(({ fiber, phase, address }) => [fiber, phase, address]),
-    width === Number.POSITIVE_INFINITY ? width : Number.MAX_SAFE_INTEGER,
+    width,
   );
   const missing = gaps.map(
     ({ host, error, message }) => `The sessions of ${host} are not listed: ${message ?? error}\n`,

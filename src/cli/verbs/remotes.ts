@@ -15,7 +15,6 @@ import { findExecutable } from '../../platform/find-executable.ts';
 import { createRunner } from '../../platform/process.ts';
 import { runtimeFolder } from '../../platform/runtime-folder.ts';
 import type { ServiceSurroundings } from '../../platform/service-manager.ts';
-import { wrapPage } from '../command-line/fit-width.ts';
 import { argument, DRY_RUN, option, repeated } from '../command-line/options.ts';
 import { formatTable } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
@@ -108,7 +107,7 @@ export const check = defineVerb({
         unknown,
         remotes.map(({ name }) => name),
       );
-    const { env, width } = context;
+    const { env } = context;
     const ssh = findExecutable('ssh', env.PATH ?? '');
     const surroundings = { env, ssh, runner: createRunner(), own: readBuildStamp() };
     const seenByDaemon = fleetOfDaemon(settings);
@@ -123,7 +122,7 @@ export const check = defineVerb({
     const page = checked.map(({ name, findings }) => `${name}\n${findings.map(findingLine).join('')}`);
     return {
       json: { ok, remotes: checked },
-      text: checked.length === 0 ? 'No remote.\n' : wrapPage(page.join('\n'), width),
+      text: checked.length === 0 ? 'No remote.\n' : page.join('\n'),
       exit: ok ? EXIT.ok : EXIT.refused,
     };
   },
@@ -167,7 +166,7 @@ async function change(
 
 /** Finds the daemon of a host by SSH, writes its entry, and has its tunnel kept up where something here can. */
 async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolean): Promise<Answer> {
-  const { env, width } = context;
+  const { env } = context;
   if (newcomer.alias.startsWith('-'))
     throw new CodedError('invalid_request', 'a host may not begin with a dash');
   const settings = readSettings(env);
@@ -184,7 +183,7 @@ async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolea
   const home = env.HOME ?? homedir();
   const here = { platform: process.platform, env, home, uid: process.geteuid?.() ?? 0, runner };
   const next = await connected({ ...remote }, here, context);
-  return { ...written, text: `${written.text}${wrapPage(`${next}\n`, width)}` };
+  return { ...written, text: `${written.text}${next}\n` };
 }
 
 /** A host says itself what it is called: what is meant for one that is known goes to no other that calls itself so. */

@@ -1,6 +1,8 @@
 import { readSettings } from '../../config/settings.ts';
 import { type SearchHit, type SearchReply, searchReplySchema } from '../../contract/http/search.ts';
+import { STATUS_WORDS } from '../../lifecycle/fiber-words.ts';
 import { argument, option, statusOption } from '../command-line/options.ts';
+import { asWritten } from '../command-line/typed-command.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
@@ -17,7 +19,7 @@ export const verb = defineVerb({
   },
   examples: [
     ['svc search loader fonts', 'fibers that have both words, the best first'],
-    ['svc search "the loader" --status active', 'the exact phrase, in armed fibers'],
+    ['svc search "the loader" --status active', 'the exact phrase, in those that are ready to start'],
   ],
   json: searchReplySchema,
   async run(context, { words, limit, tag, status }) {
@@ -26,7 +28,7 @@ export const verb = defineVerb({
     for (const [name, value] of Object.entries({ limit, tag, status }))
       if (value !== undefined) query.set(name, value);
     const reply = await daemon.get(`/search?${query}`, searchReplySchema);
-    return { json: reply, text: searchPage(reply) };
+    return { json: reply, text: searchPage(reply, context.width) };
   },
 });
 
@@ -36,15 +38,20 @@ function quoted(word: string): string {
 }
 
 /** One paragraph for each hit, then their number. */
-export function searchPage({ total, hits, complete }: SearchReply): string {
-  const lines = hits.flatMap((hit) => [...paragraph(hit), '']);
+export function searchPage({ total, hits, complete }: SearchReply, width = Number.POSITIVE_INFINITY): string {
+  const lines = hits.flatMap((hit) => [...paragraph(hit, Number.isFinite(width)), '']);
   const count = total === 1 ? '1 fiber matches' : `${total} fibers match`;
   const shown = hits.length < total ? `; the best ${hits.length} are shown` : '';
   const rest = complete ? '' : ' Some bodies have not been read yet; search again.';
   return `${[...lines, `${count}${shown}.${rest}`].join('\n')}\n`;
 }
 
-function paragraph({ id, name, status, outcome, snippets }: SearchHit): string[] {
-  const texts = snippets.map(({ text, line }) => `  ${line}: ${text.replace(/\s+/g, ' ').trim()}`);
-  return [`${id} (${status})  ${name.text}`, ...(outcome === null ? [] : [`  ${outcome.text}`]), ...texts];
+/** A program reads the status that `--status` takes. */
+function paragraph({ id, name, status, outcome, snippets }: SearchHit, in_words: boolean): string[] {
+  const texts = snippets.map(({ text, line }) => `  ${line}: ${asWritten(text.replace(/\s+/g, ' ').trim())}`);
+  return [
+    `${id} (${in_words ? STATUS_WORDS[status] : status})  ${asWritten(name.text)}`,
+    ...(outcome === null ? [] : [`  ${asWritten(outcome.text)}`]),
+    ...texts,
+  ];
 }

@@ -11,6 +11,7 @@ import { type MessageRequest, type Receipt, receiptSchema } from '../../contract
 import { looksLikeAddress, parseAddress, printAddress } from '../../contract/session-address.ts';
 import { argument, choice, DRY_RUN, ON_HOST, option, repeated } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
+import { STAGE_WORDS } from '../command-line/screen-words.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
@@ -81,7 +82,7 @@ export const verb = defineVerb({
     const reached = wait === undefined || hasReached(receipt, wait, stages);
     return {
       json: receipt,
-      text: textOf(receipt),
+      text: Number.isFinite(context.width) ? receiptLine(receipt) : receiptLines(receipt),
       exit: receipt.status !== 'rejected' && reached ? EXIT.ok : EXIT.refused,
     };
   },
@@ -91,9 +92,18 @@ function pathOf({ attachments }: MessageRequest | FileMessageRequest): string {
   return attachments === undefined ? '/messages' : '/messages/files';
 }
 
-function textOf({ status, detail, address, message_id, files = [] }: Receipt): string {
-  const lines = files.map(({ name, path }) => `${name} is there as ${path}\n`);
-  return `${status}: ${detail}\n${address}, message ${message_id}\n${lines.join('')}`;
+/** For a person: how far it came. */
+function receiptLine({ status, detail, files }: Receipt): string {
+  return `${STAGE_WORDS[status]}: ${detail}\n${fileLines(files)}`;
+}
+
+/** For an agent, which may ask for the receipt again or wait for an answer: with its address and its id. */
+function receiptLines({ status, detail, address, message_id, files }: Receipt): string {
+  return `${status}: ${detail}\n${address}, message ${message_id}\n${fileLines(files)}`;
+}
+
+function fileLines(files: Receipt['files'] = []): string {
+  return files.map(({ name, path }) => `${name} is there as ${path}\n`).join('');
 }
 
 /** The same id asks for the receipt only; nothing is sent again (MSG-3). */

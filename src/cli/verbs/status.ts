@@ -6,7 +6,6 @@ import { fiberRowSchema } from '../../contract/fiber.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
 import { hintsAmong } from '../../fibers/fiber-reference.ts';
-import { wrapPage } from '../command-line/fit-width.ts';
 import { argument, ON_HOST, option } from '../command-line/options.ts';
 import { svcOf } from '../command-line/output.ts';
 import { type CliContext, defineVerb, type Terminal } from '../command-line/verb.ts';
@@ -50,11 +49,10 @@ export const verb = defineVerb({
   ]),
   async run(context, { fiber: id, all = false, verbose = false, watch = false, host, json = false }) {
     const now = context.clock.now();
-    const { width } = context;
     if (id !== undefined) {
       if (watch) throw new CodedError('invalid_request', '--watch shows all fibers; leave the fiber out');
       const { fiber } = await readFiber(context, id, host);
-      return { json: fiber, text: wrapPage(fiberPage(fiber, now, verbose, width), width) };
+      return { json: fiber, text: fiberPage(fiber, now, verbose) };
     }
     if (host !== undefined)
       throw new CodedError('invalid_request', '--host takes a fiber; svc fleet shows the other hosts');
@@ -69,7 +67,7 @@ export const verb = defineVerb({
     const { version, state, rows } = await readAll(daemon);
     const facts = { rows, state, version, now, svc };
     // Programs read ids.
-    const forProgram = json || width === Number.POSITIVE_INFINITY;
+    const forProgram = json || context.width === Number.POSITIVE_INFINITY;
     const page = statusPage(forProgram ? facts : withHints(facts));
     const commits = forProgram ? new Map<string, number>() : await commitsOf(context, daemon, page, rows);
     return {

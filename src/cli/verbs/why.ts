@@ -1,5 +1,5 @@
 import { type Why, whySchema } from '../../contract/http/why.ts';
-import { lengthOf, wrapPage } from '../command-line/fit-width.ts';
+import { lengthOf } from '../command-line/fit-width.ts';
 import { ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { formatClock, formatMoment, formatTable } from '../command-line/output.ts';
 import { refusalWords } from '../command-line/screen-words.ts';
@@ -32,7 +32,7 @@ export const verb = defineVerb({
     const why = await askForFiber(context, { fiber, host }, (of) =>
       of.daemon.get(`/why?fiber=${encodeURIComponent(of.fiber)}&look=${look ? '1' : '0'}`, whySchema),
     );
-    return { json: why, text: wrapPage(whyPage(why, context.width, all), context.width) };
+    return { json: why, text: whyPage(why, context.width, all) };
   },
 });
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { FiberRow, RunView } from '../../../src/contract/fiber.ts';
 import type { FleetRow } from '../../../src/contract/http/fleet.ts';
 import type { Life, LifeEntry } from '../../../src/contract/http/life.ts';
+import type { Peers } from '../../../src/contract/http/peers.ts';
+import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
 import type { Spend } from '../../../src/contract/http/spend.ts';
 import type { State } from '../../../src/contract/http/state.ts';
 import type { TranscriptWords } from '../../../src/contract/http/transcript-words.ts';
@@ -52,7 +54,7 @@ function fiber(id: string, over: Partial<FiberRow>): FiberRow {
 
 const LOADER_UID = fiberAnswer().uid!;
 
-const ROWS: readonly FiberRow[] = [
+export const ROWS: readonly FiberRow[] = [
   fiber('tide-gauges', {
     runtime: run({
       ...{ surface: 'app', mux_session: null, phase: 'waiting', phase_since: ago(21 * MIN) },
@@ -348,7 +350,7 @@ const FLEET = [
   fleetRow('mesa', {}),
   fleetRow('quarry', { build: { ...STAMP, git_short_sha: 'def5678', version: '1.3.2' }, workers: null }),
   fleetRow('tarn', {
-    ...{ build: null, host_class: null, workers: null },
+    ...{ address: '127.0.0.1:4003', build: null, host_class: null, workers: null },
     reach: {
       ...{ state: 'no_answer', since: ago(38 * MIN), last_ok_at: ago(38 * MIN) },
       error: {
@@ -436,6 +438,45 @@ export type Screen = {
 const ANSWERS = answersOf(STATE, ROWS);
 const screen = (name: string, ...argv: string[]) => ({ name, argv, answers: ANSWERS });
 
+const REHEARSED: Rehearsal = {
+  ...{ dry_run: true, steps: [], would: 'start a worker of archive', ends: [], moves: [] },
+  documents: [
+    {
+      path: '/srv/notes/.fibers/archive/archive.md',
+      diff: '--- archive.md\n+++ archive.md\n@@ -1,3 +1,3 @@\n svc:\n-  agent: codex\n+  agent: claude-sonnet\n',
+    },
+  ],
+  prompt:
+    'You are the worker of the fiber archive. Read /srv/notes/.fibers/archive/archive.md, work on it, and hand off once it is done.',
+  command: {
+    argv: ['claude', '--model', 'sonnet', '--session-id', SECOND, '--settings', '{"hooks":{}}', '<prompt>'],
+    ...{ cwd: '/srv/archive', env: ['SVC_FIBER_UID', 'SVC_RUN_DIR'], mux_session: 'archive-svc' },
+  },
+  minted: { session_uuid: SECOND },
+};
+
+const MAP_TILES = fiber('map-tiles', { runtime: run({ session_uuid: FIRST }) });
+const SENT: Answers = {
+  'POST /messages': {
+    body: {
+      ...{ address: `svc://harbor/claude/${FIRST}`, message_id: SECOND, status: 'submitted' },
+      ...{ transport: 'terminal', at: NOW },
+      detail: 'the conversation shows the text as a message of its user, and its agent answers it now',
+    },
+  },
+};
+const PEERS: Peers = {
+  host: 'harbor',
+  sessions: [
+    ['map-tiles', 'working', FIRST],
+    ['rewrite-the-reader-of-both-formats', 'waiting', SECOND],
+  ].map(([name = '', phase = '', id]) => ({
+    ...{ address: `svc://harbor/claude/${id}`, fiber: name, fiber_uid: null },
+    ...{ surface: 'cli', agent: 'claude-sonnet', phase },
+  })),
+  gaps: [{ host: 'tarn', error: 'remote_unreachable', message: 'tarn does not answer at 127.0.0.1:4003' }],
+};
+
 /** Screens that a person sees, by the names of their fixtures. */
 export const SCREENS: readonly Screen[] = [
   screen('status', 'status'),
@@ -465,6 +506,35 @@ export const SCREENS: readonly Screen[] = [
     ...screen('daemon-status', 'daemon', 'status'),
     answers: { ...ANSWERS, 'GET /version': { body: { ...VERSION, ...readBuildStamp() } } },
   },
+  {
+    ...screen('kill', 'kill', 'map-tiles'),
+    answers: {
+      ...ANSWERS,
+      'POST /kill': { body: { killed: true, fiber_id: 'map-tiles', mux_session: 'map-tiles-svc' } },
+    },
+  },
+  {
+    ...screen('stop-all', 'stop-all'),
+    answers: {
+      ...ANSWERS,
+      'POST /brake': {
+        body: {
+          ...{ stopped: true, changed: true, since: NOW, note: null, killed: [], not_killed: [] },
+          running: STATE.running.map(({ fiber_id }) => fiber_id),
+        },
+      },
+    },
+  },
+  {
+    ...screen('dispatch-dry-run', 'dispatch', 'archive', '--dry-run'),
+    answers: { ...ANSWERS, 'POST /dispatch': { body: REHEARSED } },
+  },
+  {
+    ...screen('send', 'send', 'map-tiles', 'Keep the old tiles.'),
+    answers: { ...ANSWERS, 'GET /fibers/map-tiles': { body: { fiber: MAP_TILES } }, ...SENT },
+  },
+  { ...screen('peers', 'peers'), answers: { ...ANSWERS, 'GET /peers': { body: PEERS } } },
+  screen('daemon-start', 'daemon', 'start'),
   { ...screen('agents', 'agents'), prepare: withAgents },
   { ...screen('run', 'run', 'Write a HELLO.md that greets the reader', '-d'), prepare: beginRun },
   {

@@ -6,9 +6,11 @@ vi.hoisted(() => {
 });
 
 import { FakeClock } from '../../../src/base/clock.ts';
+import { rowsOf } from '../../../src/cli/command-line/verb-table.ts';
 import { runCli } from '../../../src/cli/main.ts';
+import { VERBS } from '../../../src/cli/verbs.ts';
 import { createMachine, type Machine, serveDaemon } from '../kit.ts';
-import { BOOTED_AT, NOW, SCREENS, type Screen } from './a-day-of-screens.ts';
+import { BOOTED_AT, NOW, REFUSALS, ROWS, SCREENS, type Screen } from './a-day-of-screens.ts';
 import { asOnEveryMachine } from './same-everywhere.ts';
 
 let machine: Machine;
@@ -36,7 +38,35 @@ async function printed(
   return asOnEveryMachine(text, machine);
 }
 
+/** Every setting of the demo that changes what is printed. */
+const DEMO = { SVC_DEMO: '1', SVC_DEMO_DIR: '/srv/a demo' };
+const IN_THE_DEMO = "svc demo --dir '/srv/a demo' ";
+
 describe('a screen', () => {
+  it.each([...TOLD, ...REFUSALS])(
+    '$name of the demo names each command as it is typed there',
+    async (screen) => {
+      let errors = '';
+      const text = await printed(screen, {
+        env: { ...machine.env, ...DEMO },
+        err: (part) => {
+          errors += part;
+        },
+      });
+      const verbs = rowsOf(VERBS).map(({ name }) => name);
+      const bare = new RegExp(`(?<![\\w/-])svc (${verbs.join('|')})\\b(?! --dir)`);
+      expect(`${text}${errors}`.replaceAll(IN_THE_DEMO, '')).not.toMatch(bare);
+    },
+  );
+
+  it('of the demo leaves alone what an agent has said', async () => {
+    const said = 'Shall I run svc status now?';
+    const screen = SCREENS.find(({ name }) => name === 'status-of-a-working-one')!;
+    const row = { ...ROWS[0]!, runtime: { ...ROWS[0]!.runtime!, said } };
+    const answers = { ...screen.answers, [`GET /fibers/${row.id}`]: { body: { fiber: row } } };
+    expect(await printed({ ...screen, answers }, { env: { ...machine.env, ...DEMO } })).toContain(said);
+  });
+
   it.each(TOLD)(
     '$name in ASCII where the locale has no more, without another change of its words',
     async (screen) => {

@@ -24,7 +24,10 @@ const nothing = { build: null, host_class: null, workers: null };
 
 it('[RPL-9] svc fleet shows each host on one line of 80 columns, and below why one does not answer', () => {
   const remotes = [
-    row('mesa', { build: { ...BUILD, git_short_sha: 'fed4321' } }),
+    row('mesa', {
+      address: '/run/user/1000/tunnels/mesa.sock',
+      build: { ...BUILD, git_short_sha: 'fed4321' },
+    }),
     row('quarry', { build: { ...BUILD, version: '1.3.2', git_short_sha: 'def5678' }, workers: null }),
     row('tarn', {
       ...nothing,
@@ -36,12 +39,11 @@ it('[RPL-9] svc fleet shows each host on one line of 80 columns, and below why o
   expect(fleetPage({ remotes }, HERE, NOW, 80)).toBe(
     `HOST    REACH      AGE     WORKING  NEEDS YOU  BUILD
 harbor  this host  -       3        3          1.4.0
-mesa    answers    0 s     5        1          1.4.0 (another build)
+mesa    tunnel     0 s     5        1          1.4.0 (another build)
 quarry  answers    0 s     -        -          1.3.2
 tarn    no answer  38 min  -        -          -
 
-tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. See
-  that its daemon and its tunnel are up. Check it with: svc remotes check tarn
+tarn does not answer at 127.0.0.1:4001. Check it with: svc remotes check tarn
 `,
   );
 });
@@ -53,8 +55,7 @@ it('[REC-7] svc fleet shows a daemon that was found in the tailnet, and how to a
 harbor  this host  -    3        3          1.4.0
 mesa    found      0 s  -        -          1.4.0
 
-mesa was found in the tailnet; to add it:
-  svc remotes add mesa --url http://100.64.0.2:4000
+mesa was found in the tailnet; to add it: svc remotes add mesa --url http://100.64.0.2:4000
 `,
   );
 });

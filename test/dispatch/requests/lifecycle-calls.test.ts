@@ -54,7 +54,7 @@ describe('a lifecycle verb in the poller', () => {
     const writes = world.documents.writes;
     expect(await verb({ action: 'accept' })).toEqual({
       status: 0,
-      text: 'a: standing on host-a, active\n',
+      text: 'a: ready to start, on a schedule on host-a\n',
       error: null,
     });
     expect(world.documents.writes).toBe(writes + 1);
@@ -92,7 +92,7 @@ describe('a lifecycle verb in the poller', () => {
     world.fiber('a');
     await round();
     expect((await verb({ action: 'pause' })).text).toBe(
-      'a: oneshot on host-a, open\nIts worker goes on until it ends by itself; stop it with: svc kill a\n',
+      'a: draft, once on host-a\nIts worker goes on until it ends by itself; stop it with: svc kill a\n',
     );
     expect(world.machine.living).toHaveLength(1);
     world.machine.exit(world.machine.worker('a'), { code: 0 });
@@ -106,7 +106,7 @@ describe('a lifecycle verb in the poller', () => {
     await round();
     expect(await verb({ action: 'pause', kill: true })).toEqual({
       status: 0,
-      text: 'a: oneshot on host-a, open\n',
+      text: 'a: draft, once on host-a\n',
       error: null,
     });
     expect(world.machine.living).toHaveLength(0);

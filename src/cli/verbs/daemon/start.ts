@@ -10,7 +10,7 @@ import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import { startDetached } from '../../../platform/detached-process.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
 import { count } from '../../command-line/options.ts';
-import { svcOf } from '../../command-line/output.ts';
+import { formatMoment, svcOf } from '../../command-line/output.ts';
 import { type Answer, type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { connectDaemon, createDaemonClient } from '../../daemon-client/client.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
@@ -73,7 +73,7 @@ export async function startDaemon(
     const { pid, booted_at, listen } = found.daemon;
     return {
       json: { started: false, already_running: true, pid, booted_at, listen },
-      text: `The daemon runs already: pid ${pid}, since ${booted_at}, at ${listen.join(', ')}\n`,
+      text: `The daemon runs already, since ${formatMoment(Date.parse(booted_at), context.clock.now())}, at ${listen.join(', ')}\n`,
     };
   }
   makeDataDir(settings);
@@ -103,7 +103,7 @@ export async function startDaemon(
   return {
     json: { started: true, already_running: false, pid, booted_at, version, listen },
     text:
-      `The daemon runs: pid ${pid}, version ${version}, at ${listen.join(', ')}\n` +
+      `The daemon runs: version ${version}, at ${listen.join(', ')}\n` +
       (holds
         ? `What waits for a worker is held back after a restart; let it begin with: ${svcOf(settings)} daemon release\n`
         : ''),

@@ -5,7 +5,6 @@ import { type State, stateSchema } from '../../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import type { DaemonFile } from '../../../contract/operator-files.ts';
 import { readBuildStamp } from '../../../platform/build-stamp.ts';
-import { wrapPage } from '../../command-line/fit-width.ts';
 import { formatMoment, formatTable } from '../../command-line/output.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { createDaemonClient, type DaemonClient } from '../../daemon-client/client.ts';
@@ -32,7 +31,7 @@ export const verb = defineVerb({
     const page = presence(found.daemon, version ?? String(error), now, width);
     return {
       json: { running: true, ...found.daemon, answer: version, error, state },
-      text: wrapPage(state === null ? page : `${page}${internalsPage(state, now, width)}`, width),
+      text: state === null ? page : `${page}${internalsPage(state, now, width)}`,
       exit: version === null ? EXIT.unreachable : EXIT.ok,
     };
   },

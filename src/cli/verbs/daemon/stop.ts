@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sleep } from '../../../base/clock.ts';
 import { CodedError } from '../../../base/errors.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
-import { stateSchema } from '../../../contract/http/state.ts';
+import { type State, stateSchema } from '../../../contract/http/state.ts';
 import type { DaemonFile } from '../../../contract/operator-files.ts';
 import { type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
@@ -19,6 +19,8 @@ const stoppedSchema = z.object({
   workers: z.array(z.string()).nullable(),
 });
 type Stopped = z.infer<typeof stoppedSchema>;
+/** The same with the fibers that these workers are on. */
+type StoppedWith = Stopped & { fibers: readonly string[] };
 
 /** `svc daemon stop`: stops the daemon; succeeds if none runs. */
 export const verb = defineVerb({
@@ -28,15 +30,19 @@ export const verb = defineVerb({
   page: 'daemon.md',
   json: stoppedSchema,
   async run(context, given) {
-    const stopped = await stopDaemon(context, readSettings(context.env), given.timeout);
-    return { json: stopped, text: describe(stopped) };
+    const { fibers, ...stopped } = await stopDaemon(context, readSettings(context.env), given.timeout);
+    return { json: stopped, text: describe(stopped, fibers) };
   },
 });
 
 /** Ends the daemon of this data folder and waits for its end; throws `deadline_exceeded` if it does not end. */
-export async function stopDaemon(context: CliContext, settings: Settings, seconds: number): Promise<Stopped> {
+export async function stopDaemon(
+  context: CliContext,
+  settings: Settings,
+  seconds: number,
+): Promise<StoppedWith> {
   const found = await findDaemon(settings);
-  if (found.kind !== 'running') return { stopped: false, pid: null, workers: null };
+  if (found.kind !== 'running') return { stopped: false, pid: null, workers: null, fibers: [] };
   const { daemon } = found;
   const workers = await runningWorkers(daemon);
   await signalProcess(daemon, 'SIGTERM');
@@ -49,23 +55,26 @@ export async function stopDaemon(context: CliContext, settings: Settings, second
       `the daemon (pid ${daemon.pid}) still runs after ${seconds} s; wait longer with --timeout, or end it with: kill -9 ${daemon.pid}`,
       { details: { pid: daemon.pid } },
     );
-  return { stopped: true, pid: daemon.pid, workers };
+  return {
+    ...{ stopped: true, pid: daemon.pid },
+    workers: workers?.map(({ mux_session, fiber_id }) => mux_session ?? fiber_id) ?? null,
+    fibers: workers?.map(({ fiber_id }) => fiber_id) ?? [],
+  };
 }
 
-async function runningWorkers(daemon: DaemonFile): Promise<string[] | null> {
+async function runningWorkers(daemon: DaemonFile): Promise<State['running'] | null> {
   try {
-    const { running } = await createDaemonClient(daemon).get('/state', stateSchema);
-    return running.map((run) => run.mux_session ?? run.fiber_id);
+    return (await createDaemonClient(daemon).get('/state', stateSchema)).running;
   } catch {
     // It must be possible to stop a daemon that hangs or is starting.
     return null;
   }
 }
 
-function describe({ stopped, pid, workers }: Stopped): string {
+function describe({ stopped, workers }: Stopped, fibers: readonly string[]): string {
   if (!stopped) return 'No daemon runs.\n';
-  const done = `The daemon (pid ${pid}) has stopped.\n`;
+  const done = 'The daemon has stopped.\n';
   if (workers === null) return `${done}Workers that ran keep running.\n`;
   if (workers.length === 0) return `${done}No worker was running.\n`;
-  return `${done}These workers keep running:\n${workers.map((name) => `  ${name}\n`).join('')}`;
+  return `${done}These workers keep running:\n${fibers.map((id) => `  ${id}\n`).join('')}`;
 }

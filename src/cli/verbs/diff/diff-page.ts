@@ -2,6 +2,7 @@ import type { PatchFile } from '../../../contract/http/commit-patch.ts';
 import type { LifeCommit } from '../../../contract/http/life.ts';
 import type { Uncommitted } from '../../../contract/http/uncommitted.ts';
 import { formatMoment, formatTable } from '../../command-line/output.ts';
+import { asWritten } from '../../command-line/typed-command.ts';
 
 /** The commits of a fiber's sessions, oldest first; where each was made, if that is not the folder's repository. */
 export function commitTable(
@@ -15,7 +16,13 @@ export function commitTable(
   const elsewhere = repos.size > 1 && commits.some(({ repo }) => repo !== own);
   const header = ['commit', 'subject', 'files', 'lines', 'when', ...(elsewhere ? ['repository'] : [])];
   const rows = commits.map(({ sha, subject, files, insertions, deletions, at, repo }) => [
-    ...[sha.slice(0, 8), subject, String(files), linesText(insertions, deletions), formatMoment(at, now)],
+    ...[
+      sha.slice(0, 8),
+      asWritten(subject),
+      String(files),
+      linesText(insertions, deletions),
+      formatMoment(at, now),
+    ],
     ...(elsewhere ? [repo] : []),
   ]);
   return `${formatTable(header, rows, width)}\n`;
@@ -23,7 +30,7 @@ export function commitTable(
 
 /** `commit 4e1243bd… Say hello`, and when and where it was made. */
 export function commitHead({ sha, subject, at, repo }: LifeCommit, now: number): string {
-  return `commit ${sha}\n  ${subject.replace(/\s+/g, ' ')}\n  ${formatMoment(at, now)} in ${repo}\n`;
+  return `commit ${sha}\n  ${asWritten(subject.replace(/\s+/g, ' '))}\n  ${formatMoment(at, now)} in ${repo}\n`;
 }
 
 /** What lies uncommitted in the folder of a fiber, file by file, or why that cannot be told. */

@@ -1,4 +1,3 @@
-import { wrapPage } from '../../command-line/fit-width.ts';
 import { glyphOf } from '../../command-line/glyphs.ts';
 import type { Styled } from '../../command-line/styled-text.ts';
 import type { CliContext } from '../../command-line/verb.ts';
@@ -13,7 +12,7 @@ export function doctorPage(
   { width, unicode }: Pick<CliContext, 'width' | 'unicode'>,
   all: boolean,
 ): Styled {
-  if (all || width === Number.POSITIVE_INFINITY) return [wrapPage(findings.map(findingLine).join(''), width)];
+  if (all || width === Number.POSITIVE_INFINITY) return findings.map(findingLine);
   const keeping = findings.filter(({ level, keeps_back }) => level === 'fail' || keeps_back === true);
   const warned = findings.filter(({ level, keeps_back }) => level === 'warn' && keeps_back !== true);
   const passed = findings.filter(({ level }) => level === 'ok');
@@ -21,10 +20,7 @@ export function doctorPage(
     found.flatMap(({ name, what, mend }) => [
       '  ',
       glyphOf(glyph, unicode),
-      wrapPage(
-        `    ${what.startsWith(name) ? what : `${name}: ${what}`}\n${mend === null ? '' : `      ${mend}\n`}`,
-        width,
-      ).replace(/^ {3}/, ''),
+      ` ${what.startsWith(name) ? what : `${name}: ${what}`}\n${mend === null ? '' : `      ${mend}\n`}`,
     ]);
   const title = (text: string) => ({ tone: 'heading' as const, text: `${text}\n` });
   const count = keeping.length;

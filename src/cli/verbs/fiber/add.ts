@@ -49,7 +49,7 @@ export const verb = defineVerb({
     const svc = svcOf(readSettings(context.env));
     return {
       json: { fiber },
-      text: `${fiber.id}  ${fiber.uid}\n${fiber.path}\nHave a worker take it up: ${svc} install ${fiber.id} --project-dir <dir>\n`,
+      text: `${fiber.id}\n${fiber.path}\nHave a worker take it up: ${svc} install ${fiber.id} --project-dir <dir>\n`,
       one_line: true,
     };
   },

@@ -1,19 +1,21 @@
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import type { DocumentWithBody } from '../../../fibers/document.ts';
+import { KIND_WORDS, STATUS_WORDS, verdictWords } from '../../../lifecycle/fiber-words.ts';
 import { formatTable } from '../../command-line/output.ts';
-import { KIND_WORDS } from '../../command-line/screen-words.ts';
+import { asWritten } from '../../command-line/typed-command.ts';
 
 /** `svc fiber ls` for a person. */
 export function renderList(rows: FiberDocument[], width: number): string {
   if (rows.length === 0) return 'No fibers.\n';
+  const isPiped = width === Number.POSITIVE_INFINITY;
   return formatTable(
     ['fiber', 'status', 'starts', 'host', 'name'],
     rows.map((row) => [
       row.id,
-      row.error === undefined ? verdictOf(row) : 'error',
+      row.error !== undefined ? 'error' : isPiped ? codeOf(row) : verdictOf(row),
       row.svc?.kind === undefined ? '' : KIND_WORDS[row.svc.kind],
       row.svc?.host ?? '',
-      row.error ?? row.name,
+      row.error ?? asWritten(row.name),
     ]),
     width,
   );
@@ -25,34 +27,39 @@ export function renderPage(document: DocumentWithBody): string {
   const fields: [string, string | undefined][] = [
     ['fiber', document.id],
     ['uid', document.uid ?? undefined],
-    ['name', document.name],
+    ['name', asWritten(document.name)],
     ['status', verdictOf(document)],
     ['tags', document.tags.join(', ') || undefined],
-    ['outcome', document.outcome],
+    ['outcome', document.outcome === undefined ? undefined : asWritten(document.outcome)],
     ['due', document.due],
     ['created', document.created_at],
     ['updated', document.updated_at],
     ['closed', document.closed_at],
     [
-      'service',
+      'starts',
       svc === undefined
         ? undefined
-        : [svc.kind, svc.host, svc.agent, svc.schedule].filter(Boolean).join(' · '),
+        : [KIND_WORDS[svc.kind ?? 'oneshot'], svc.host, svc.agent, svc.schedule].filter(Boolean).join(' · '),
     ],
-    ['directory', document.project_dir],
+    ['folder', document.project_dir],
     ['file', document.path],
     ['error', document.error],
   ];
   const shown = fields.filter((field): field is [string, string] => field[1] !== undefined);
   const head = shown.map(([label, value]) => `${label.padEnd(10)}${oneLine(value)}\n`).join('');
   if (document.body === '') return head;
-  return `${head}\n${document.body}${document.body.endsWith('\n') ? '' : '\n'}`;
+  return `${head}\n${asWritten(document.body)}${document.body.endsWith('\n') ? '' : '\n'}`;
+}
+
+/** For a program, which compares it with `--status`. */
+function codeOf({ status, tempered }: FiberDocument): string {
+  if (status !== 'closed') return status;
+  return `closed (${tempered === undefined ? 'to review' : verdictWords(tempered)})`;
 }
 
 function verdictOf(row: FiberDocument): string {
-  if (row.status !== 'closed') return row.status;
-  if (row.tempered === undefined) return 'closed (to review)';
-  return row.tempered ? 'closed (accepted)' : 'closed (set aside)';
+  const words = STATUS_WORDS[row.status];
+  return row.status === 'closed' ? `${words}, ${verdictWords(row.tempered)}` : words;
 }
 
 /** On one line, so that no value can imitate another field. */

@@ -4,7 +4,7 @@ import type { LifeEntry } from '../../../contract/http/life.ts';
 import type { Spend, Tokens } from '../../../contract/http/spend.ts';
 import { nativeIdOf, parseAddress } from '../../../contract/session-address.ts';
 import { type Screen, tabLine } from '../../command-line/columns.ts';
-import { wrapPage, wrapWords } from '../../command-line/fit-width.ts';
+import { wrapWords } from '../../command-line/fit-width.ts';
 import { marksOf } from '../../command-line/glyphs.ts';
 import {
   formatDate,
@@ -13,8 +13,9 @@ import {
   formatTable,
   formatTimeOfDay,
 } from '../../command-line/output.ts';
-import { endWords, lastLine } from '../../command-line/screen-words.ts';
+import { endWords, lastLine, STAGE_WORDS } from '../../command-line/screen-words.ts';
 import type { Span, Styled, Tone } from '../../command-line/styled-text.ts';
+import { asWritten } from '../../command-line/typed-command.ts';
 import { briefCount } from '../spend/spend-page.ts';
 import { deathDetails, lastScreen } from '../status/death.ts';
 
@@ -58,9 +59,9 @@ export function lifePage({ host, fiber, entries, earlier, spend }: LifePage, opt
   const piped = width === Number.POSITIVE_INFINITY;
   return [
     ...headOf(fiber, options),
-    wrapPage(notes.map((line) => `${line}\n`).join(''), width),
+    ...notes.map((line) => `${line}\n`),
     ...(piped ? rows.map((row) => tabbed(row, now)) : dayLines(rows, options)),
-    last === undefined ? '' : wrapPage(escapeForTerminal(endPage(last, now)), width),
+    last === undefined ? '' : endPage(last, now),
     spend === null || spend.sessions.length === 0 ? '' : tokensPage(spend, width, verbose),
   ];
 }
@@ -69,10 +70,9 @@ type Telling = { what: string; tone?: Tone };
 type Row = Telling & { at: number; session: string | null; words: string };
 
 function headOf({ id, name }: LifePage['fiber'], { width, unicode }: LifeOptions): Span[] {
-  const title = name.replace(/\s+/g, ' ').trim();
+  const title = asWritten(name.replace(/\s+/g, ' ').trim());
   if (width === Number.POSITIVE_INFINITY) return [tabLine([id, title])];
-  const [first = '', ...rest] = wrapPage(`${id}${marksOf(unicode).between}${title}`, width).split('\n');
-  return [{ tone: 'heading', text: first }, ...rest.map((line) => `\n${line}`), '\n'];
+  return [{ tone: 'heading', text: `${id}${marksOf(unicode).between}${title}` }, '\n'];
 }
 
 function tabbed({ at, what, session, words }: Row, now: number): string {
@@ -147,7 +147,7 @@ function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
     case 'ended': {
       const said = with_screen && entry.mend !== undefined ? lastLine(entry.screen) : null;
       const how = entry.detail ?? endWords(entry.reason);
-      return joined(said === null ? how : `${how}, "${said}"`, after(entry.lasted_ms));
+      return joined(said === null ? how : `${how}, "${asWritten(said)}"`, after(entry.lasted_ms));
     }
     case 'closed':
       return '';
@@ -161,7 +161,7 @@ function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
       return entry.count === 1 ? 'wrote to it' : `wrote to it ${entry.count} times`;
     case 'commit': {
       const { sha, subject, files, insertions, deletions } = entry;
-      return `${sha.slice(0, SHORT)} ${subject} (${files === 1 ? '1 file' : `${files} files`}, +${insertions} -${deletions})`;
+      return `${sha.slice(0, SHORT)} ${asWritten(subject)} (${files === 1 ? '1 file' : `${files} files`}, +${insertions} -${deletions})`;
     }
     case 'sent':
       return entry.files.join(', ');
@@ -178,17 +178,8 @@ type Message = Extract<LifeEntry, { kind: 'message' }>;
 
 function messageWords({ direction, from, to, status, transport }: Message): string {
   const other = direction === 'received' ? `from ${partnerOf(from)}` : `to ${partnerOf(to)}`;
-  return `${other}: ${transport === 'held' ? 'held' : STAGES[status]}`;
+  return `${other}: ${transport === 'held' ? 'held' : STAGE_WORDS[status]}`;
 }
-
-const STAGES: Readonly<Record<Message['status'], string>> = {
-  accepted: 'on its way',
-  context_added: 'left for its next turn',
-  submitted: 'read',
-  queued: 'in its queue',
-  unknown: 'not known whether it came',
-  rejected: 'refused',
-};
 
 /** Who wrote or was written to: a person by name, a worker by its program and host. */
 function partnerOf(text: string): string {
@@ -234,7 +225,7 @@ function shortId(session: string | null): string {
 }
 
 function tokensPage(spend: Spend, width: number, verbose: boolean): string {
-  return verbose ? `\nTokens\n${spendTable(spend, width)}` : wrapPage(`\n${spendLine(spend)}`, width);
+  return verbose ? `\nTokens\n${spendTable(spend, width)}` : `\n${spendLine(spend)}`;
 }
 
 /** What all sessions used; those that nobody counted are no part of it. */

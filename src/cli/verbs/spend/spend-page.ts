@@ -1,5 +1,4 @@
 import type { Tokens } from '../../../contract/http/spend.ts';
-import { wrapPage } from '../../command-line/fit-width.ts';
 import { formatClock, formatTable } from '../../command-line/output.ts';
 import type { SpendKey, Tally } from './tally.ts';
 
@@ -40,7 +39,7 @@ export function spendPage(
       ? ''
       : `${unknown === 1 ? '1 session is' : `${unknown} sessions are`} not counted: no transcript with counts is here.\n`;
   const head = `Tokens of the sessions that began on ${host}${time}, each with all that it used.\n`;
-  return `${wrapPage(head, width)}\n${table}${wrapPage(missing, width)}`;
+  return `${head}\n${table}${missing}`;
 }
 
 function cells(tokens: Tokens | null): string[] {

@@ -1,8 +1,9 @@
 import type { Death } from '../../../contract/fiber.ts';
+import { asWritten } from '../../command-line/typed-command.ts';
 
 /** A screen as lines of a page: each is marked, so that none can pass for a line of the page itself. */
 export function screenLines(screen: string, indent = '  '): string {
-  return screen
+  return asWritten(screen)
     .split('\n')
     .map((line) => `${`${indent}| ${line}`.trimEnd()}\n`)
     .join('');

@@ -1,8 +1,9 @@
 import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
-import { wrapSentence } from '../../command-line/fit-width.ts';
+import { KIND_WORDS, STATUS_WORDS, verdictWords } from '../../../lifecycle/fiber-words.ts';
 import { formatClock, formatDuration, formatMoment } from '../../command-line/output.ts';
-import { holdWords, KIND_WORDS, letGo, refusalWords } from '../../command-line/screen-words.ts';
+import { holdWords, letGo, refusalWords, sharedWith } from '../../command-line/screen-words.ts';
+import { asWritten } from '../../command-line/typed-command.ts';
 import { contextText } from './context-text.ts';
 import { screenLines } from './death.ts';
 
@@ -10,19 +11,14 @@ import { screenLines } from './death.ts';
 const COLUMN = 12;
 
 /** One fiber as a short page: what it is, what it is doing, and what holds it back; `verbose` adds its uid and session. */
-export function fiberPage(
-  fiber: FiberRow,
-  now: number,
-  verbose = false,
-  width = Number.POSITIVE_INFINITY,
-): string {
+export function fiberPage(fiber: FiberRow, now: number, verbose = false): string {
   const lines: [string, string | undefined][] = [
-    ['name', fiber.name],
+    ['name', asWritten(fiber.name)],
     ['uid', verbose ? (fiber.uid ?? 'none yet') : undefined],
     ['file', fiber.path],
     ['status', statusOf(fiber)],
     ['tags', fiber.tags.length === 0 ? undefined : fiber.tags.join(', ')],
-    ['outcome', fiber.outcome],
+    ['outcome', fiber.outcome === undefined ? undefined : asWritten(fiber.outcome)],
     ['due', fiber.due],
     ['starts', fiber.svc?.kind === undefined ? undefined : KIND_WORDS[fiber.svc.kind]],
     ['host', fiber.svc?.host],
@@ -31,6 +27,7 @@ export function fiberPage(
     ['schedule', scheduleOf(fiber)],
     ['next due', fiber.next_due_at === undefined ? undefined : formatMoment(fiber.next_due_at, now)],
     ['worker', workerOf(fiber, now)],
+    ['beside', sharedOf(fiber)],
     ['context', fiber.runtime?.context == null ? undefined : contextText(fiber.runtime.context)],
     ['session', verbose ? (fiber.runtime?.mux_session ?? undefined) : undefined],
     ['held', heldOf(fiber)],
@@ -42,10 +39,7 @@ export function fiberPage(
   const shown = lines.filter((line): line is [string, string] => line[1] !== undefined);
   return [
     `${fiber.id}\n`,
-    ...shown.flatMap(([label, text]) => {
-      const lines = wrapSentence(text.replace(/\s*\n\s*/g, ' '), width - COLUMN);
-      return lines.map((line, at) => `${(at === 0 ? `  ${label}` : '').padEnd(COLUMN)}${line}\n`);
-    }),
+    ...shown.map(([label, text]) => `${`  ${label}`.padEnd(COLUMN)}${text.replace(/\s*\n\s*/g, ' ')}\n`),
     fiber.last_death?.screen === undefined
       ? ''
       : `  last screen of the dead worker\n${screenLines(fiber.last_death.screen, '    ')}`,
@@ -56,11 +50,11 @@ function statusOf(fiber: FiberRow): string {
   if (fiber.tempered === undefined)
     return fiber.status === 'closed'
       ? `closed, awaiting review; accept it with: svc accept ${fiber.id}`
-      : STATUS_WORDS[fiber.status];
-  return `${fiber.status}, ${fiber.tempered ? 'accepted' : 'set aside'}`;
+      : fiber.runtime === undefined
+        ? STATUS_WORDS[fiber.status]
+        : 'its worker runs';
+  return `${STATUS_WORDS[fiber.status]}, ${verdictWords(fiber.tempered)}`;
 }
-
-const STATUS_WORDS = { open: 'draft', active: 'ready to start', closed: 'closed' } as const;
 
 function agentOf(fiber: FiberRow): string | undefined {
   const agent = fiber.svc?.agent;
@@ -76,8 +70,12 @@ function workerOf(fiber: FiberRow, now: number): string | undefined {
   const run = fiber.runtime;
   if (run === undefined) return undefined;
   const place = run.mux_session === null ? ', in the app' : '';
-  const said = run.said === null ? '' : `; it said: ${run.said.replace(/\s+/g, ' ')}`;
+  const said = run.said === null ? '' : `; it said: ${asWritten(run.said).replace(/\s+/g, ' ')}`;
   return `${run.agent} ${run.state}, ${phaseOf(run, now)}, started ${formatMoment(run.started_at, now)}${place}${said}`;
+}
+
+function sharedOf({ shares_folder_with = [] }: FiberRow): string | undefined {
+  return shares_folder_with.length === 0 ? undefined : sharedWith(shares_folder_with);
 }
 
 /** A phase with its age; an unknown phase has none. */

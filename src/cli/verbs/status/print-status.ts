@@ -5,10 +5,12 @@ import {
   type Screen,
   tabLine,
 } from '../../command-line/columns.ts';
-import { cutEnd } from '../../command-line/fit-width.ts';
+import { cutEnd, lengthOf } from '../../command-line/fit-width.ts';
 import { type Glyph, glyphOf, marksOf } from '../../command-line/glyphs.ts';
 import { formatAge, formatClock, formatDuration } from '../../command-line/output.ts';
+import { sharedWith, sharedWithSome } from '../../command-line/screen-words.ts';
 import type { Span, Styled } from '../../command-line/styled-text.ts';
+import { asWritten } from '../../command-line/typed-command.ts';
 import { contextText } from './context-text.ts';
 import type { StatusLine, StatusPage, StatusWorker } from './status-page.ts';
 
@@ -38,13 +40,13 @@ export function printStatus(page: StatusPage, options: PrintOptions): Styled {
       : group(
           'needs_you',
           count === 1 ? '1 needs you' : `${count} need you`,
-          needs_you.map((one) => row(one, now)),
+          needs_you.map((one) => ({ ...row(quoted(one), now), aside: sharedBeside(one, options) })),
           options,
         );
   const to_review = group(
     'review',
     `${review.length} to review`,
-    review.map((one, at) => row(withCommits(one, options), now, at === 0)),
+    review.map((one, at) => row(withCommits(quoted(one), options), now, at === 0)),
     options,
   );
   const groups: Styled[] = [
@@ -100,6 +102,18 @@ function row({ what, words, since, commands }: StatusLine, now: number, with_com
   return { cells, below: with_commands ? commands : [] };
 }
 
+/** Said on a line of its own, where the words beside the fiber may lose their end. */
+function sharedBeside({ shares_folder_with = [] }: StatusLine, { width }: PrintOptions): string | undefined {
+  if (shares_folder_with.length === 0) return undefined;
+  const whole = sharedWith(shares_folder_with);
+  return lengthOf(whole) <= width / 2 ? whole : sharedWithSome(shares_folder_with);
+}
+
+/** What an agent says or has done is in its own words. */
+function quoted(line: StatusLine): StatusLine {
+  return { ...line, words: asWritten(line.words) };
+}
+
 function withCommits(line: StatusLine, { commits }: PrintOptions): StatusLine {
   const words = commitWords(commits?.get(line.what));
   if (words === '') return line;
@@ -118,32 +132,42 @@ function workerRow(worker: StatusWorker, options: PrintOptions): ColumnRow {
       { text: fiber_id },
       { text: agent },
       { text: formatDuration(now - started_at), tone: 'dim' },
-      { text: workerWords(worker, options), cut: 'end' },
+      {
+        ...told(worker, workerWords(worker, options, sharedWith)),
+        short: told(worker, workerWords(worker, options, sharedWithSome)).text,
+        cut: 'end',
+      },
     ],
   };
 }
 
 /** What it committed, how full its context is, and what it does where it does not work. */
-function workerWords(worker: StatusWorker, { now, commits }: PrintOptions): string {
-  const { fiber_id, state, since, said, context } = worker;
+function workerWords(worker: StatusWorker, { now, commits }: PrintOptions, shared: Shared): string {
+  const { fiber_id, state, since, context } = worker;
   const words: string[] = [];
   if (state === 'unknown') words.push('not known what it does');
   if (state === 'idle') words.push(since === null ? 'idle' : `idle ${formatDuration(now - since)}`);
   const committed = commitWords(commits?.get(fiber_id));
   if (committed !== '') words.push(committed);
   if (context !== null) words.push(`context ${contextText(context)}`);
-  words.push(...asideWords(worker));
-  return said === null ? words.join(', ') : `${words.join(', ')}: ${said}`;
+  words.push(...asideWords(worker, shared));
+  return words.join(', ');
 }
 
+/** What is told of a worker, then what it said last; in fewer than `whole` columns more than that would lose its end. */
+function told({ said }: StatusWorker, words: string): { text: string; whole: number } {
+  if (said === null) return { text: words, whole: lengthOf(words) };
+  return { text: `${words}: ${asWritten(said)}`, whole: lengthOf(words) + 2 };
+}
+
+type Shared = (others: readonly string[]) => string;
+
 /** What a person may want to know of a worker beside what it does. */
-function asideWords({ died, shares_folder_with, judged }: StatusWorker): string[] {
+function asideWords({ died, shares_folder_with, judged }: StatusWorker, shared: Shared): string[] {
   return [
     ...(judged === null ? [] : [`${judged}, still runs`]),
     ...(died === null ? [] : [`the one before died: ${died}`]),
-    ...(others.length === 0
-      ? []
-      : [`shares its folder with ${others.length === 1 ? others[0] : `${others.length} others`}`]),
+    ...(shares_folder_with.length === 0 ? [] : [shared(shares_folder_with)]),
   ];
 }
 
@@ -195,30 +219,38 @@ function fibersIn(lines: readonly StatusLine[]): number {
   return lines.reduce((count, { fibers }) => count + Math.max(1, fibers.length), 0);
 }
 
-function tabLines(page: StatusPage, { now, svc }: PrintOptions): string {
+function tabLines(page: StatusPage, { now }: PrintOptions): string {
   const of = (name: string, lines: readonly StatusLine[]) =>
-    lines.map(({ what, fibers, words, since, commands }) =>
+    lines.map(({ what, fibers, words, since, commands, shares_folder_with = [] }) =>
       tabLine([
         name,
         fibers.length > 1 ? fibers.join(', ') : what,
         words,
         since === null ? '' : formatAge(since, now),
         ...commands,
+        ...(shares_folder_with.length === 0 ? [] : [sharedWith(shares_folder_with)]),
       ]),
     );
   return [
-    ...of('needs you', page.needs_you),
-    ...of('to review', page.review),
+    ...of('needs you', page.needs_you.map(quoted)),
+    ...of('to review', page.review.map(quoted)),
     ...page.working.map((worker) => {
       const { fiber_id, agent, started_at, state, said, context } = worker;
       const ran = formatDuration(now - started_at);
-      return tabLine([state, fiber_id, agent, ran, contextText(context), said ?? '', ...asideWords(worker)]);
+      return tabLine([
+        state,
+        fiber_id,
+        agent,
+        ran,
+        contextText(context),
+        asWritten(said ?? ''),
+        ...asideWords(worker, sharedWith),
+      ]);
     }),
     ...page.starting.map((id) => tabLine(['starting', id])),
     ...of('fault', page.faults),
     ...of('cannot start', page.cannot_start),
     ...page.next.map(({ fiber_id, at }) => tabLine(['next', fiber_id, formatClock(at, now)])),
-    ...(page.needs_you.length === 0 ? [`${quietWords(page, svc)}\n`] : []),
     tabLine([
       'host',
       page.host,

@@ -15,6 +15,8 @@ const lineSchema = z.object({
   since: z.number().nullable(),
   /** What to type, most likely first. */
   commands: z.array(z.string()),
+  /** Other fibers whose workers run in the same work tree; absent where there are none. */
+  shares_folder_with: z.array(z.string()).optional(),
 });
 export type StatusLine = z.infer<typeof lineSchema>;
 
@@ -149,11 +151,15 @@ function needOf(row: PlacedRow, place: Place, asked: Asked): StatusLine | null {
     const { phase_since, mux_session } = runtime;
     if (place !== 'needs_you') return null;
     if (!isOpen(runtime, now)) return null;
-    return line(
-      askingWords(runtime),
-      phase_since,
-      mux_session === null ? `send ${named} "…"` : `attach ${named}`,
-    );
+    const { shares_folder_with } = row;
+    return {
+      ...line(
+        askingWords(runtime),
+        phase_since,
+        mux_session === null ? `send ${named} "…"` : `attach ${named}`,
+      ),
+      ...(shares_folder_with === undefined ? {} : { shares_folder_with }),
+    };
   }
   if (row.status === 'closed' || place === 'resting' || !isOwned(row, state.host)) return null;
   if (row.error !== undefined || BY_A_PERSON.has(held)) return null;
@@ -367,7 +373,7 @@ function faultsOf({ state, svc }: Asked, rows: readonly PlacedRow[], version: St
 function merged(lines: readonly StatusLine[]): StatusLine[] {
   const groups = new Map<string, StatusLine[]>();
   for (const line of lines) {
-    const key = `${line.words}\n${line.what === 'a capture' ? line.since : ''}`;
+    const key = `${line.words}\n${line.what === 'a capture' ? line.since : ''}\n${line.shares_folder_with ?? ''}`;
     groups.set(key, [...(groups.get(key) ?? []), line]);
   }
   return [...groups.values()].flatMap((group) => {

@@ -3,6 +3,7 @@ import type { Screen } from '../../command-line/columns.ts';
 import { cutEnd, wrapWords } from '../../command-line/fit-width.ts';
 import { marksOf } from '../../command-line/glyphs.ts';
 import { formatDate, formatTimeOfDay } from '../../command-line/output.ts';
+import { asWritten } from '../../command-line/typed-command.ts';
 
 /** What has been printed last, so that a day and a time are told once. */
 export type Printed = { day: string; time: string };
@@ -34,9 +35,10 @@ export function wordsPage(
 }
 
 function messageLines(
-  { who, tool, text }: Words,
+  { who, tool, text: said }: Words,
   { time, agent, width, unicode }: Screen & { time: string; agent: string },
 ): string[] {
+  const text = asWritten(said);
   const columns = Math.max(LEAST_NAME_COLUMNS, agent.length);
   const isTool = who === 'tool' || tool !== null;
   const name = isTool ? '' : who === 'person' ? 'person' : agent;

@@ -21,7 +21,7 @@ describe('service verbs', () => {
       await run('install', ['a', '--project-dir', '.', '--agent', 'codex', '--effort', 'high']),
     ).toMatchObject({
       code: 0,
-      out: 'a: oneshot on host-a, active\nNo daemon runs here; start it with: svc daemon start\n',
+      out: 'a: ready to start, once on host-a\nNo daemon runs here; start it with: svc daemon start\n',
     });
     expect(temp.store.read('a')).toMatchObject({
       status: 'active',
@@ -89,10 +89,10 @@ describe('service verbs', () => {
       runtime: { handed_off_at: expect.any(String) },
     });
     expect((await run('pin', ['a'])).out).toBe(
-      'a: pinned on host-a, open\nIt is started by hand: svc dispatch a\n',
+      'a: draft, by hand on host-a\nIt is started by hand: svc dispatch a\n',
     );
     expect(temp.store.read('a').svc).not.toHaveProperty('schedule');
-    expect((await run('uninstall', ['a'])).out).toBe('a: no service, open\n');
+    expect((await run('uninstall', ['a'])).out).toBe('a: draft, no worker is started for it\n');
     const { digest } = temp.store.read('a');
     expect((await run('uninstall', ['a'])).code).toBe(0);
     expect(temp.store.read('a').digest).toBe(digest);

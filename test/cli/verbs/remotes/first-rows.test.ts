@@ -32,7 +32,7 @@ describe('the first fibers of a new host', () => {
     ];
     const first = await told();
     expect(first).toMatchObject({
-      page: expect.stringMatching(/^host-b has 1 fiber, 0 at work\.\n\n.*\nfar-away\s+open/),
+      page: expect.stringMatching(/^host-b has 1 fiber, 0 at work\.\n\n.*\nfar-away\s+draft/),
     });
   });
 

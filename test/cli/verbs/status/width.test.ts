@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitColumns, lengthOf, wrapPage, wrapWords } from '../../../../src/cli/command-line/fit-width.ts';
+import {
+  fitColumns,
+  lengthOf,
+  wrapPage,
+  wrapStyled,
+  wrapWords,
+} from '../../../../src/cli/command-line/fit-width.ts';
 import { formatTable } from '../../../../src/cli/command-line/output.ts';
-import { paint } from '../../../../src/cli/command-line/styled-text.ts';
+import { paint, type Styled } from '../../../../src/cli/command-line/styled-text.ts';
 import { internalsPage } from '../../../../src/cli/verbs/daemon/internals.ts';
 import { presence } from '../../../../src/cli/verbs/daemon/status.ts';
 import { printStatus } from '../../../../src/cli/verbs/status/print-status.ts';
@@ -122,6 +128,12 @@ describe.each([80, 120])('svc status on a terminal of %i columns', (width) => {
   });
 });
 
+it('svc status fits on a terminal of 40 columns, where what is told stands below its id', () => {
+  const page = shown('work/loader', 40);
+  expect(page.split('\n').filter((line) => lengthOf(line) > 40)).toEqual([]);
+  expect(page).toContain('  work/loader-2\n    claude-sonnet  ');
+});
+
 describe('a page for a width', () => {
   it('keeps every line as it is for a file or a pipe', () => {
     const page = internalsPage(worst(LONG_ID), NOW, Number.POSITIVE_INFINITY);
@@ -133,6 +145,43 @@ describe('a page for a width', () => {
     const command = '`svc reshape work/loader --project-dir <folder>`';
     const page = wrapPage(`${'word '.repeat(10)}then ${command}, or ${command}.`, 60);
     expect(page.split('\n').filter((line) => line.includes(command))).toHaveLength(2);
+  });
+
+  it('tells the shell that a command goes on which is longer than a line', () => {
+    const command = `svc demo --dir /srv/${'a-folder/'.repeat(2)} attach write-a-hello`;
+    const [first, ...lines] = wrapPage(`It goes on without you; come back with: ${command}`, 40).split('\n');
+    expect(first).toBe('It goes on without you; come back with:');
+    expect(lines.slice(0, -1).every((line) => line.endsWith(' \\'))).toBe(true);
+    expect(lines.map((line) => line.trim().replace(/ \\$/, '')).join(' ')).toBe(command);
+  });
+
+  it('goes on below the text of a label, not below the label', () => {
+    expect(wrapPage('  folder    one two three four five six seven', 40)).toBe(
+      '  folder    one two three four five six\n            seven',
+    );
+  });
+
+  it('keeps the colour of each word where a line in colours is broken', () => {
+    const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 30 });
+    const tone = fc.constantFrom('you', 'fault', undefined);
+    const page = fc.array(fc.record({ words, tone }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(page, fc.integer({ min: 40, max: 80 }), (given, width) => {
+        const text: Styled = given.map(({ words: said, tone: one }) =>
+          one === undefined ? `${said.join(' ')} ` : { tone: one, text: `${said.join(' ')} ` },
+        );
+        const wrapped = wrapStyled(text, width);
+        const letters = (styled: Styled, which: string | undefined) =>
+          styled
+            .flatMap((span) => (typeof span === 'string' ? [[undefined, span]] : [[span.tone, span.text]]))
+            .filter(([one]) => one === which)
+            .map(([, part]) => (part ?? '').replace(/\s+/g, ''))
+            .join('');
+        for (const one of ['you', 'fault', undefined]) expect(letters(wrapped, one)).toBe(letters(text, one));
+        const lines = paint(wrapped, false, (part) => part).split('\n');
+        for (const line of lines) expect(lengthOf(line.trimEnd())).toBeLessThanOrEqual(width);
+      }),
+    );
   });
 
   it('marks each part of a broken line of a screen', () => {
