@@ -13,7 +13,7 @@ const silent = () => {};
 export const NO_PROCESS: Runner = {
   context: {
     ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin },
-    ...{ width: Number.POSITIVE_INFINITY, unicode: true, terminal: null },
+    ...{ width: Number.POSITIVE_INFINITY, unicode: true, terminal: null, progress: null },
     ...{ out: silent, show: silent, err: silent, verbatim: silent },
   },
   exit: silent,

@@ -1,11 +1,14 @@
 import { escapeForTerminal } from '../../base/terminal-text.ts';
-import { LEAST_WIDTH, wrapPage, wrapStyled } from './fit-width.ts';
+import { cutEnd, LEAST_WIDTH, wrapPage, wrapStyled } from './fit-width.ts';
 import { paint, type Styled } from './styled-text.ts';
 import { asTyped, pageAsTyped } from './typed-command.ts';
 import type { CliContext } from './verb.ts';
 
 /** The process itself: what is written to it is not escaped. */
-export type CliProcess = Omit<CliContext, 'verbatim' | 'width' | 'unicode' | 'show' | 'terminal'> & {
+export type CliProcess = Omit<
+  CliContext,
+  'verbatim' | 'width' | 'unicode' | 'show' | 'terminal' | 'progress'
+> & {
   outIsTerminal?: boolean;
   /** Of the terminal; where it does not tell, 80. */
   columns?: number;
@@ -19,9 +22,10 @@ export type CliProcess = Omit<CliContext, 'verbatim' | 'width' | 'unicode' | 'sh
 
 const USUAL_WIDTH = 80;
 const USUAL_HEIGHT = 24;
-/** Control sequences of a terminal: to its first line, and clear what follows on the line or on the screen. */
+/** Control sequences of a terminal: to its first line or the start of this one, and clear what follows on the line or on the screen. */
 const HOME = '\u001b[H';
 const TO_LINE_END = '\u001b[K';
+const LINE_START = '\r';
 const TO_SCREEN_END = '\u001b[J';
 
 /**
@@ -55,6 +59,17 @@ export function withSafeOutput(given: CliProcess): CliContext {
             },
           }
         : null,
+    progress:
+      err_columns === undefined
+        ? null
+        : {
+            // One column less: some terminals begin a new line behind the last one.
+            tell: (words) =>
+              given.err(
+                `${LINE_START}${cutEnd(escapeForTerminal(words), widthOf(err_columns) - 1)}${TO_LINE_END}`,
+              ),
+            clear: () => given.err(`${LINE_START}${TO_LINE_END}`),
+          },
     // Hints and refusals, which may name commands as they are typed outside the demo.
     err: (text) => {
       const told = escapeForTerminal(asTyped(text, given));

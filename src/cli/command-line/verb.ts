@@ -22,10 +22,18 @@ export type CliContext = {
   show(page: string | Styled): void;
   /** The terminal that is printed to, for a page that is drawn again and again; null for a file or a pipe. */
   terminal: Terminal | null;
+  /** One line of the terminal that errors are printed to, for what goes on; null for a file or a pipe. */
+  progress: Progress | null;
   /** Prints to standard error, with hidden characters escaped. */
   err(text: string): void;
   /** Prints a stored text unchanged; to a terminal, as `out` does. */
   verbatim(text: string): void;
+};
+
+/** A line that is written over again and again, and leaves nothing. */
+export type Progress = {
+  tell(words: string): void;
+  clear(): void;
 };
 
 /** A terminal whose size may change. */

@@ -6,6 +6,7 @@ import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
 import { AGENT, choice, DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { watchLine } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
+import { whileTelling } from '../command-line/spinner.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { errorOf } from '../daemon-client/client.ts';
 import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
@@ -67,7 +68,9 @@ export const verb = defineVerb({
         resume_mode,
         dry_run,
       };
-      const answer = await of.daemon.request('POST', '/dispatch', body);
+      const answer = await whileTelling(context, 'The worker starts', () =>
+        of.daemon.request('POST', '/dispatch', body),
+      );
       const refused = refusedSchema.safeParse(answer.body);
       if (!refused.success && answer.status === 404) throw errorOf(answer, '/dispatch');
       return { answer, refused, host: of.host };

@@ -4,6 +4,7 @@ import { readSettings } from '../../config/settings.ts';
 import { createDisks } from '../../platform/disks.ts';
 import { createRunner } from '../../platform/process.ts';
 import { option } from '../command-line/options.ts';
+import { whileTelling } from '../command-line/spinner.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { findDaemon } from '../daemon-client/daemon-file.ts';
 import { type DoctorContext, type Finding, fail, findingSchema, type NamedCheck } from './doctor/check.ts';
@@ -26,7 +27,9 @@ export const verb = defineVerb({
     const { clock, env } = context;
     const daemon = await findDaemon(settings);
     const disks = createDisks({ clock, runner: createRunner() });
-    const findings = await examine({ env, clock, settings, daemon, disks }).finally(() => disks.stop());
+    const findings = await whileTelling(context, 'This machine is examined', () =>
+      examine({ env, clock, settings, daemon, disks }).finally(() => disks.stop()),
+    );
     const ok = findings.every((finding) => finding.level !== 'fail');
     return {
       json: { ok, findings },

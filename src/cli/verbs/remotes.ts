@@ -18,6 +18,7 @@ import type { ServiceSurroundings } from '../../platform/service-manager.ts';
 import { argument, DRY_RUN, option, repeated } from '../command-line/options.ts';
 import { formatTable } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
+import { whileTelling } from '../command-line/spinner.ts';
 import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 import { findingLine, findingSchema } from './doctor/check.ts';
@@ -112,11 +113,13 @@ export const check = defineVerb({
     const surroundings = { env, ssh, runner: createRunner(), own: readBuildStamp() };
     const seenByDaemon = fleetOfDaemon(settings);
     const wanted = remotes.filter(({ name }) => names.length === 0 || names.includes(name));
-    const checked = await Promise.all(
-      wanted.map(async (remote) => ({
-        name: remote.name,
-        findings: await checkRemote(remote, surroundings, seenByDaemon),
-      })),
+    const checked = await whileTelling(context, 'The other hosts are asked', () =>
+      Promise.all(
+        wanted.map(async (remote) => ({
+          name: remote.name,
+          findings: await checkRemote(remote, surroundings, seenByDaemon),
+        })),
+      ),
     );
     const ok = checked.every(({ findings }) => findings.every(({ level }) => level !== 'fail'));
     const page = checked.map(({ name, findings }) => `${name}\n${findings.map(findingLine).join('')}`);

@@ -15,6 +15,7 @@ import { homePath } from '../command-line/home-path.ts';
 import { AGENT, argument, DRY_RUN, EFFORT, option } from '../command-line/options.ts';
 import { svcOf } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
+import { whileTelling } from '../command-line/spinner.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { boardAddress } from '../daemon-client/board-address.ts';
 import { errorOf } from '../daemon-client/client.ts';
@@ -80,7 +81,9 @@ export const verb = defineVerb({
     say('store', `${homePath(store.root, context.env)}${newness(chosen)}`);
     const { daemon, started } = await readyDaemon(context);
     const { listen } = daemon.daemon;
-    await untilPolled(context, daemon, store.root);
+    await whileTelling(context, 'The daemon takes up the store', () =>
+      untilPolled(context, daemon, store.root),
+    );
     const { id, uid } = await createFiber(store, fiber);
     const short = shortestReference(
       id,
@@ -97,7 +100,9 @@ export const verb = defineVerb({
       { fiber: id, store: store.root, dry_run: undefined, local: undefined, json: true },
       { action: 'install', ...service },
     );
-    const answer = await daemon.request('POST', '/dispatch', { fiber_id: uid ?? id });
+    const answer = await whileTelling(context, 'The worker starts', () =>
+      daemon.request('POST', '/dispatch', { fiber_id: uid ?? id }),
+    );
     const refused = refusedSchema.safeParse(answer.body);
     const svc = svcOf(settings);
     if (refused.success)

@@ -11,6 +11,7 @@ import { startDetached } from '../../../platform/detached-process.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
 import { count } from '../../command-line/options.ts';
 import { formatMoment, svcOf } from '../../command-line/output.ts';
+import { whileTelling } from '../../command-line/spinner.ts';
 import { type Answer, type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { connectDaemon, createDaemonClient } from '../../daemon-client/client.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
@@ -87,10 +88,12 @@ export async function startDaemon(
     log_path,
   });
   const child = await nameProcess(pid);
-  const outcome = await untilReady(context.clock, silence * 1000, {
-    ended: async () => (await processLife(child)) === 'gone',
-    version: () => askVersion(settings, pid),
-  });
+  const outcome = await whileTelling(context, 'The daemon starts', () =>
+    untilReady(context.clock, silence * 1000, {
+      ended: async () => (await processLife(child)) === 'gone',
+      version: () => askVersion(settings, pid),
+    }),
+  );
   if (outcome === 'ended') throw startFailed(log_path, from);
   if (outcome === 'silent')
     throw new CodedError(

@@ -4,6 +4,7 @@ import { CodedError } from '../../../base/errors.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
 import type { DaemonFile } from '../../../contract/operator-files.ts';
+import { whileTelling } from '../../command-line/spinner.ts';
 import { type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
@@ -47,8 +48,10 @@ export async function stopDaemon(
   const workers = await runningWorkers(daemon);
   await signalProcess(daemon, 'SIGTERM');
   const end = context.clock.now() + seconds * 1000;
-  while ((await processLife(daemon)) !== 'gone' && context.clock.now() < end)
-    await sleep(context.clock, LOOK_EVERY_MS);
+  await whileTelling(context, 'The daemon stops', async () => {
+    while ((await processLife(daemon)) !== 'gone' && context.clock.now() < end)
+      await sleep(context.clock, LOOK_EVERY_MS);
+  });
   if ((await processLife(daemon)) !== 'gone')
     throw new CodedError(
       'deadline_exceeded',
