@@ -28,8 +28,6 @@ const workerSchema = z.object({
   state: z.enum(['starting', 'working', 'idle', 'unknown']),
   since: z.number().nullable(),
   said: z.string().nullable(),
-  /** Its fiber is closed, and it runs on until it ends by itself. */
-  is_closed: z.boolean(),
   context: contextUseSchema.nullable(),
   /** What became of the worker before, where that died not long ago. */
   died: z.string().nullable(),
@@ -273,7 +271,6 @@ function workerOf(
       ...{ fiber_id: id, agent, started_at, since: phase_since },
       state: starts ? 'starting' : phase === 'idle' || phase === 'unknown' ? phase : 'working',
       said: phase === 'idle' ? said : null,
-      is_closed: status === 'closed',
       context,
       died: last_death === undefined || now - last_death.at > DEATH_TOLD_MS ? null : last_death.message,
       shares_folder_with,

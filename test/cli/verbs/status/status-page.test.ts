@@ -249,13 +249,6 @@ describe('the groups of svc status', () => {
     );
   });
 
-  it('leave out no worker of a fiber that was closed while it ran', () => {
-    const closed = { status: 'closed', runtime: run(), outcome: 'Done.' } as const;
-    const { review, working } = page([closed, { ...closed, tempered: true }]);
-    expect(review.map(({ what, words }) => [what, words])).toEqual([['f0', 'its worker runs on; Done.']]);
-    expect(working.map(({ fiber_id, is_closed }) => [fiber_id, is_closed])).toEqual([['f1', true]]);
-  });
-
   it('hold every fiber at most once, and whoever the board says needs you among the needs', () => {
     fc.assert(
       fc.property(fc.array(rows, { maxLength: 6 }), (many) => {
