@@ -54,7 +54,7 @@ describe('the rows of a copy', () => {
         }
       }),
     );
-  });
+  }, 60_000);
 
   it('are found by a text in them', () => {
     const rows = new CopyRows();

@@ -134,7 +134,9 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
     status: awaits
       ? 'closed, awaiting review; accept it with: svc accept '
       : document.tempered === undefined
-        ? { open: 'draft', active: 'ready to start' }[document.status as string]
+        ? row.runtime === undefined
+          ? { open: 'draft', active: 'ready to start' }[document.status as string]
+          : 'its worker runs'
         : `${document.status}, ${verdict}`,
     outcome: document.outcome,
     starts: { standing: 'on a schedule', oneshot: 'once', pinned: 'by hand' }[svc.kind as string],
