@@ -123,7 +123,7 @@ describe('a fiber whose workers end again and again', () => {
     );
     expect(await svc('daemon', 'release')).toContain('looping (failed again and again): svc resume looping');
     expect(await svc('why', 'looping')).toContain('What to do: read the last screen in `svc status looping`');
-    expect(await svc('resume', 'looping')).toContain('looping: oneshot');
+    expect(await svc('resume', 'looping')).toContain('looping: ready to start');
     await until('one more try', () => launchesOf(daemon.home.data, 'looping').length > 4);
   });
 
