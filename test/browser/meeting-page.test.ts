@@ -58,6 +58,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(daemon.asked).toEqual([
       { path: '/capture', body: { project_dir: '/p/gauges', store: '/s', meeting: { mode: 'phone' } } },
     ]);
+    // While it is spoken: at its end there is no level.
+    await until('a level', () => page.learn<boolean>("document.querySelector('meter').value > 0.3"));
     await sends('15 seconds of it', FRAMES + 10);
     const { frames, at: came } = daemon.sent[0]!;
     for (const frame of frames) expect(frame.length).toBe(FRAME_SAMPLES * 2);
@@ -65,7 +67,6 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(within).toBeGreaterThanOrEqual(745);
     expect(within).toBeLessThanOrEqual(755);
     expect(likeness(recorded(frames), PLAYED)).toBeGreaterThan(0.97);
-    expect(await page.learn<number>("document.querySelector('meter').value")).toBeGreaterThan(0.3);
     expect(faults(page)).toEqual([]);
   });
 

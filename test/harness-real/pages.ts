@@ -147,6 +147,10 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
     schedule: svc.schedule as string | undefined,
     'next due':
       svc.kind === 'standing' && document.status === 'active' && session === null ? 'in ' : undefined,
+    beside:
+      row.shares_folder_with === undefined
+        ? undefined
+        : `shares its folder with ${row.shares_folder_with.join(', ')}`,
     worker: session === null ? undefined : `${last?.agent} ${row.runtime?.state}, `,
     context: row.runtime?.context == null ? undefined : contextText(row.runtime.context),
     held: row.held === undefined ? undefined : holdWords(row.held, row.held_note),
