@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../src/base/errors.ts';
 import { dataPaths } from '../src/config/paths.ts';
 import { readRemotes } from '../src/config/remotes.ts';
@@ -122,10 +121,9 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
           const told = found?.map(({ bytes, ...read }) => ({ ...read, length: bytes?.length ?? null }));
           return withBulk({ tag: feeds.tag, reads: told ?? null }, all);
         },
-        async feed_copies({ had }) {
-          const { tag } = feeds;
-          const { reads, parts } = await toldCopies(feeds.copies(), feeds.changeOf(had), nextTurn);
-          return new WithParts({ tag, reads }, parts);
+        feed_copies({ had }) {
+          const { reads, parts } = toldCopies(feeds.copies(), feeds.changeOf(had));
+          return new WithParts({ tag: feeds.tag, reads }, parts);
         },
         stores: () => ({ origins: feeds.stores() }),
         ask_again({ name }) {

@@ -1,64 +1,83 @@
-/** Grows and shrinks in steps of so many bytes. */
+import { isLent, LENT_HEAD_BYTES, type LentBytes, lend } from '../base/lent-bytes.ts';
+
+/** Grows in steps of so many bytes. */
 const STEP_BYTES = 16 * 1024;
 /** Addresses that are kept free behind the first bytes; no memory is taken for them. */
 const LEAST_RESERVED_BYTES = 256 * 1024;
 
 /**
- * Bytes that are changed in place. Their memory comes from the system in pages and goes back to it at once, so that neither
- * the garbage collector nor `malloc` keeps any of it.
+ * Bytes that are changed in place, in memory that other threads can be lent: while one reads them, the next change is made
+ * in other memory, and the two take turns. So neither a reader nor a change copies them a second time.
  */
 export class BytesInPlace {
-  #memory = new ArrayBuffer(0, { maxByteLength: LEAST_RESERVED_BYTES });
+  #memory = reserved(0);
+  /** What the bytes were in before the last move; for the next one, once nobody reads it. */
+  #spare: SharedArrayBuffer | null = null;
   #length = 0;
 
-  /** As of now: a later change shows in it. */
-  get all(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#memory, 0, this.#length);
+  /** As of now: a later change may show in it. */
+  get all(): LentBytes {
+    return new Uint8Array(this.#memory, LENT_HEAD_BYTES, this.#length);
+  }
+
+  /** As of now, and so until the reader gives them back. */
+  lend(): LentBytes {
+    return lend(this.all);
   }
 
   /** Replaces `gone` bytes from `at` on. */
   splice(at: number, gone: number, put: Uint8Array): void {
-    const before = this.#length;
-    const length = before - gone + put.length;
-    if (length > this.#memory.byteLength) this.#makeRoom(length);
-    const bytes = new Uint8Array(this.#memory);
+    const [before, length] = [this.#length, this.#length - gone + put.length];
+    if (isLent(this.#memory) || !this.#makeRoom(length)) {
+      const { all } = this;
+      this.become([all.subarray(0, at), put, all.subarray(at + gone)]);
+      return;
+    }
+    // Who read it has let it go, and the present memory too.
+    if (this.#spare !== null && !isLent(this.#spare)) this.#spare = null;
+    const bytes = new Uint8Array(this.#memory, LENT_HEAD_BYTES);
     bytes.copyWithin(at + put.length, at + gone, before);
     bytes.set(put, at);
     this.#length = length;
-    if (this.#memory.byteLength - length > 2 * STEP_BYTES) this.#memory.resize(roomFor(length));
   }
 
-  /** Becomes these, one after the other. They may be views of its own bytes, which are empty afterwards. */
+  /** Becomes these, one after the other. They may be views of its own bytes. */
   become(parts: readonly Uint8Array[]): void {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
-    const before = this.#memory;
-    this.#memory = reserved(length);
-    fill(new Uint8Array(this.#memory), parts);
+    const next = this.#takeSpare(length) ?? reserved(length);
+    fill(new Uint8Array(next, LENT_HEAD_BYTES), parts);
+    this.#spare = this.#memory;
+    this.#memory = next;
     this.#length = length;
-    before.resize(0);
   }
 
-  #makeRoom(length: number): void {
-    if (roomFor(length) <= this.#memory.maxByteLength) this.#memory.resize(roomFor(length));
-    else this.become([this.all, new Uint8Array(length - this.#length)]);
+  #takeSpare(length: number): SharedArrayBuffer | null {
+    const spare = this.#spare;
+    return spare === null || isLent(spare) || !hasRoom(spare, length) ? null : spare;
+  }
+
+  /** False where other memory serves better. */
+  #makeRoom(length: number): boolean {
+    const room = roomFor(length);
+    if (room > this.#memory.byteLength && room <= this.#memory.maxByteLength) this.#memory.grow(room);
+    return hasRoom(this.#memory, length);
   }
 }
 
-function reserved(length: number): ArrayBuffer {
+/** True unless it is too small, or more than half of it would be empty. */
+function hasRoom({ byteLength }: SharedArrayBuffer, length: number): boolean {
   const room = roomFor(length);
-  return new ArrayBuffer(room, { maxByteLength: Math.max(LEAST_RESERVED_BYTES, 2 * room) });
+  return room <= byteLength && byteLength <= 2 * room;
 }
 
+function reserved(length: number): SharedArrayBuffer {
+  const room = roomFor(length);
+  return new SharedArrayBuffer(room, { maxByteLength: Math.max(LEAST_RESERVED_BYTES, 2 * room) });
+}
+
+/** With what counts its readers. */
 function roomFor(length: number): number {
-  return Math.ceil(length / STEP_BYTES) * STEP_BYTES;
-}
-
-/** Bytes one after the other in memory of their own: in pages of the system, which has them back once it is transferred to nothing. */
-export function inOwnMemory(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const bytes = new Uint8Array(new ArrayBuffer(length, { maxByteLength: length }), 0, length);
-  fill(bytes, parts);
-  return bytes;
+  return Math.max(1, Math.ceil((LENT_HEAD_BYTES + length) / STEP_BYTES)) * STEP_BYTES;
 }
 
 function fill(bytes: Uint8Array, parts: readonly Uint8Array[]): void {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { LentBytes } from '../base/lent-bytes.ts';
 import { BytesInPlace } from './bytes-in-place.ts';
 import type { ToldRow } from './feed-answer.ts';
 
@@ -43,6 +44,11 @@ export class CopyRows {
   /** All bytes, as of now. */
   get bytes(): Uint8Array {
     return this.#bytes.all;
+  }
+
+  /** The same, and so until the reader gives them back. */
+  lend(): LentBytes {
+    return this.#bytes.lend();
   }
 
   /** The bytes of the rows that changed after a change, as of now. */
@@ -142,7 +148,6 @@ export class CopyRows {
     });
     const sorted = [...kept, ...puts.map(({ key, bytes }) => ({ key, bytes, change }))];
     sorted.sort((a, b) => asListed(a.key, b.key));
-    // First: the rows that stay are views of what `become` gives back.
     this.#lengths = sorted.map(({ bytes }) => bytes.length);
     this.#bytes.become(sorted.map(({ bytes }) => bytes));
     this.#changes = sorted.map((row) => row.change);
@@ -213,8 +218,8 @@ export class CopyRows {
   }
 
   #buffer(): Buffer {
-    const { buffer, length } = this.#bytes.all;
-    return Buffer.from(buffer, 0, length);
+    const { buffer, byteOffset, length } = this.#bytes.all;
+    return Buffer.from(buffer, byteOffset, length);
   }
 }
 

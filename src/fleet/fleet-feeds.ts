@@ -47,7 +47,9 @@ type OfRemote = Omit<Origin, 'read'> & { name: string };
 /** What changed in the copy of the feed of one remote, as `GET /fibers?since=` answers; `bytes` is null without a copy. */
 export type ChangesOfRemote = OfRemote & { bytes: Uint8Array | null };
 /** All of such a copy. */
-export type CopyOfRemote = OfRemote & { copy: Pick<RemoteCopy, 'last_change' | 'whole' | 'rowsWith'> | null };
+export type CopyOfRemote = OfRemote & {
+  copy: Pick<RemoteCopy, 'last_change' | 'whole' | 'lend' | 'rowsWith'> | null;
+};
 
 /**
  * The copies of the feeds of all remotes. Their changes are counted together; a tag names all of them and how fresh each

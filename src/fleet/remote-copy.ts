@@ -1,4 +1,4 @@
-import { inOwnMemory } from './bytes-in-place.ts';
+import type { LentBytes } from '../base/lent-bytes.ts';
 import { CopyRows } from './copy-rows.ts';
 import type { FeedAnswer } from './feed-answer.ts';
 
@@ -60,11 +60,14 @@ export class RemoteCopy {
     return this.#rows.with(text);
   }
 
-  /** The bytes of `GET /fibers?since=` of that host, for who has no rows of it, in memory of their own. */
-  whole(): Uint8Array<ArrayBuffer> {
-    const { host, state, generated_at, tag } = this.#head;
-    const head = JSON.stringify({ tag, whole: true, host, state, generated_at });
-    return inOwnMemory([Buffer.from(`${head.slice(0, -1)},"fibers":[`), this.#rows.bytes.subarray(1), END]);
+  /** The bytes of `GET /fibers?since=` of that host, for who has no rows of it. */
+  whole(): Uint8Array {
+    return Buffer.concat([Buffer.from(this.#wholeHead()), this.#rows.bytes.subarray(1), Buffer.from(END)]);
+  }
+
+  /** The same for another thread: its rows, each with a comma before it, and the text around them. */
+  lend(): { around: [string, string]; rows: LentBytes } {
+    return { around: [this.#wholeHead(), END], rows: this.#rows.lend() };
   }
 
   /** The same for who has its rows as they were after a change. */
@@ -76,7 +79,17 @@ export class RemoteCopy {
     const removed = [...this.#removed].flatMap(([path, gone_at]) => (gone_at > change ? [path] : []));
     const head = JSON.stringify({ host, state, generated_at, tag, removed });
     const begin = Buffer.from(`${head.slice(0, -1)},"rows":[`);
-    return Buffer.concat([begin, ...(first === undefined ? [] : [first.subarray(1), ...rows]), END]);
+    return Buffer.concat([
+      begin,
+      ...(first === undefined ? [] : [first.subarray(1), ...rows]),
+      Buffer.from(END),
+    ]);
+  }
+
+  #wholeHead(): string {
+    const { host, state, generated_at, tag } = this.#head;
+    const head = JSON.stringify({ tag, whole: true, host, state, generated_at });
+    return `${head.slice(0, -1)},"fibers":[`;
   }
 
   #takeHead(answer: FeedAnswer): boolean {
@@ -106,7 +119,7 @@ export class RemoteCopy {
   }
 }
 
-const END = Buffer.from(']}');
+const END = ']}';
 
 function headOf({ host, state, generated_at, tag }: FeedAnswer): Head {
   return { host, state, generated_at, tag };

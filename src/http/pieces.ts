@@ -17,6 +17,7 @@ export class Pieces {
   /** The bodies that it holds the pieces of. */
   readonly #within: readonly Pieces[];
   #users = 0;
+  #unused: (() => void)[] = [];
 
   constructor(pieces: readonly Uint8Array[], within: readonly Pieces[] = []) {
     const starts: number[] = [];
@@ -31,9 +32,10 @@ export class Pieces {
     this.#within = within;
   }
 
-  /** Whether its memory is still to be sent, by itself or in another body. */
-  get used(): boolean {
-    return this.#users > 0;
+  /** Calls `run` once its memory is not to be sent any more, by itself or in another body. */
+  whenUnused(run: () => void): void {
+    if (this.#users === 0) run();
+    else this.#unused.push(run);
   }
 
   /** Keeps its memory in use until the function that is returned is called. */
@@ -46,6 +48,7 @@ export class Pieces {
       ended = true;
       this.#users -= 1;
       for (const end of ends) end();
+      if (this.#users === 0) for (const run of this.#unused.splice(0)) run();
     };
   }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { LentBytes } from '../base/lent-bytes.ts';
 import type { audioCalls, audioEvents, audioHears } from '../contract/threads/audio.ts';
 import type { CallInput, CallOutput, CallTable, EventTable } from '../contract/threads/call-table.ts';
 import type { fleetCalls, fleetEvents } from '../contract/threads/fleet.ts';
@@ -22,7 +23,7 @@ export type Caller<C extends CallTable> = {
     name: N,
     input: CallInput<C, N>,
     bulk?: Uint8Array | null,
-  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null; parts: Uint8Array[] }>;
+  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null; parts: LentBytes[] }>;
 };
 
 /** Notices from one component, across its restarts. */

@@ -110,10 +110,9 @@ export class FeedCache {
   /** The composite of `since`, or of the whole feeds without a tag. */
   async composite(since: string, here: Here, remotes: RemoteFeeds): Promise<Reply> {
     const parts = partsOfTag(unquoted(since));
-    const [{ etag, reply, body }, others] = await Promise.all([
-      this.#since(parts.own, false),
-      remotes.read(parts.remotes),
-    ]);
+    const { etag, reply, body } = await this.#since(parts.own, false);
+    // Last: these copies are lent, until the answer that is made of them is on its way.
+    const others = await remotes.read(parts.remotes);
     const own = etag === null ? null : tagOf(etag);
     const tag = compositeTag(own, others.tag, others.tag !== null || others.parts.length === 0);
     const known = this.#composites.get(others.parts);

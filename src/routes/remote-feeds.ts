@@ -1,4 +1,5 @@
 import { CodedError, isCoded } from '../base/errors.ts';
+import { giveBack, type LentBytes } from '../base/lent-bytes.ts';
 import { Pieces } from '../http/pieces.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -23,6 +24,7 @@ export class RemoteFeeds {
   #whole: { tag: string; answer: Promise<RemoteCopies> } | null = null;
   /** The copies that came last, and the tag that named them. */
   #had: { tag: string; copies: ReadonlyMap<string, Pieces> } | null = null;
+  #asking: Promise<unknown> = Promise.resolve();
 
   readonly #clock: RouteContext['clock'];
   #forgetLater: () => void = () => undefined;
@@ -58,7 +60,10 @@ export class RemoteFeeds {
     this.#become(null);
   }
 
-  /** What changed after a tag, or all copies for an empty one. While the fleet is down each remote has no answer. */
+  /**
+   * What changed after a tag, or all copies for an empty one. While the fleet is down each remote has no answer. The memory
+   * of copies is lent: who does not use them (`Pieces.use`) at once, without waiting for anything else, has lost them.
+   */
   async read(since: string): Promise<RemoteCopies> {
     if (this.#names.length === 0) return NONE;
     try {
@@ -80,32 +85,37 @@ export class RemoteFeeds {
     }
   }
 
-  /** All of the copies: the fleet sends what is not here yet. */
-  async #ask(): Promise<RemoteCopies> {
+  /** All of the copies: the fleet lends what is not here yet. One question at a time, since each builds on the one before. */
+  #ask(): Promise<RemoteCopies> {
+    const answer = this.#asking.then(() => this.#askNow());
+    this.#asking = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #askNow(): Promise<RemoteCopies> {
     const had = this.#had;
     const { value, parts: told } = await this.#fleet.exchange('feed_copies', { had: had?.tag ?? '' });
+    // Those that it had may have been given back meanwhile.
+    if (this.#had !== had) return this.#askNow();
     const copies = new Map<string, Pieces>();
     let next = 0;
-    const parts = value.reads.map(({ name, state, last_ok_at, error, build, copy }): RemotePart => {
+    const parts = value.reads.map((remote): RemotePart => {
+      const { name, state, last_ok_at, error, build } = remote;
       const origin = { state, last_ok_at, error, build };
-      if (copy === 'none') return { name, origin, read: null, digest: null };
-      const read = copy === 'same' ? had?.copies.get(name) : piecesOf(told[next++]);
+      if (remote.copy === 'none') return { name, origin, read: null, digest: null };
+      const read = remote.copy === 'told' ? piecesOf(remote.around, told[next++]) : had?.copies.get(name);
       if (read === undefined) throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
       copies.set(name, read);
       return { name, origin, read, digest: null };
     });
-    if (value.tag !== null) this.#had = { tag: value.tag, copies };
+    for (const [name, copy] of had?.copies ?? []) if (copies.get(name) !== copy) giveBackLater(copy);
+    this.#had = { tag: value.tag ?? '', copies };
     return { tag: value.tag, parts };
   }
 
-  /**
-   * Gives their memory back to the system, which the garbage collector would do much later. Whoever asked for it in this
-   * while has had an answer, or is being sent one.
-   */
+  /** Lets the fleet change in place again what nobody has asked for lately. */
   #forget(): void {
-    for (const copy of this.#had?.copies.values() ?? [])
-      if (!copy.used)
-        for (const { buffer } of copy.all) if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+    for (const copy of this.#had?.copies.values() ?? []) giveBackLater(copy);
     this.#had = null;
     this.#whole = null;
   }
@@ -133,8 +143,18 @@ export class RemoteFeeds {
   }
 }
 
-function piecesOf(bytes: Uint8Array | undefined): Pieces | undefined {
-  return bytes === undefined ? undefined : new Pieces([bytes]);
+function piecesOf([begin, end]: [string, string], rows: LentBytes | undefined): Pieces | undefined {
+  return rows && new Pieces([Buffer.from(begin), rows.subarray(1), Buffer.from(end)]);
+}
+
+/** Once nothing of it is to be sent; whoever has just been given it begins with that before the next turn. */
+function giveBackLater(copy: Pieces): void {
+  setImmediate(() =>
+    copy.whenUnused(() => {
+      for (const bytes of copy.all)
+        if (bytes.buffer instanceof SharedArrayBuffer) giveBack(bytes as LentBytes);
+    }),
+  );
 }
 
 /** The copies of a fleet, which are not known while it is down. */

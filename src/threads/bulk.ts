@@ -1,4 +1,5 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
+import type { LentBytes } from '../base/lent-bytes.ts';
 
 /**
  * The buffer that carries these bytes to another thread. Bytes that fill their whole buffer are transferred (the
@@ -32,12 +33,12 @@ export function withBulk<T>(value: T, bytes: Uint8Array): WithBulk<T> {
   return new WithBulk(value, bytes);
 }
 
-/** A handler's answer with several parts of bytes, each of which has its buffer to itself and is transferred. */
+/** A handler's answer with several parts of bytes that are lent to the caller: no byte of them is copied. */
 export class WithParts<T> {
   readonly value: T;
-  readonly parts: readonly Uint8Array<ArrayBuffer>[];
+  readonly parts: readonly LentBytes[];
 
-  constructor(value: T, parts: readonly Uint8Array<ArrayBuffer>[]) {
+  constructor(value: T, parts: readonly LentBytes[]) {
     this.value = value;
     this.parts = parts;
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
+import type { LentBytes } from '../base/lent-bytes.ts';
 import type { CallInput, CallOutput, CallTable } from '../contract/threads/call-table.ts';
 import type { WithBulk, WithParts } from './bulk.ts';
 
@@ -34,7 +35,7 @@ export type Caller<C extends CallTable> = {
     input: CallInput<C, N>,
     bulk?: Uint8Array | null,
     options?: CallOptions,
-  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null; parts: Uint8Array[] }>;
+  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null; parts: LentBytes[] }>;
 };
 
 /** The error of every call to a component that is down or went down before it answered. */

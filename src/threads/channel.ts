@@ -1,16 +1,17 @@
 import type { MessagePort } from 'node:worker_threads';
 import { messageOf } from '../base/errors.ts';
+import type { LentBytes } from '../base/lent-bytes.ts';
 import type { Logger } from '../base/logger.ts';
 import { bulkBuffer } from './bulk.ts';
 import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
 
-type Receive = (frame: Frame, bulk: Uint8Array | null, parts: Uint8Array[]) => void;
+type Receive = (frame: Frame, bulk: Uint8Array | null, parts: LentBytes[]) => void;
 type Closed = (reason: Error | null) => void;
 
 /** One end of a two-way channel of frames, each with optional bulk bytes that are transferred, never encoded. */
 export type Channel = {
-  /** Sends one frame; throws when it cannot be encoded; has no effect once closed. Each of `parts` fills its buffer. */
-  post(frame: Frame, bulk?: Uint8Array | null, parts?: readonly Uint8Array<ArrayBuffer>[]): void;
+  /** Sends one frame; throws when it cannot be encoded; has no effect once closed. The other end is lent `parts`. */
+  post(frame: Frame, bulk?: Uint8Array | null, parts?: readonly LentBytes[]): void;
   /** Sets the only receiver; it also gets the frames that arrived earlier. */
   onMessage(receive: Receive): void;
   close(reason?: Error): void;
@@ -18,7 +19,7 @@ export type Channel = {
   onClose(closed: Closed): void;
 };
 
-type Packet = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null; parts: ArrayBuffer[] };
+type Packet = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null; parts: readonly LentBytes[] };
 
 /** The transport that a channel needs for its packets. */
 type Line = {
@@ -62,17 +63,14 @@ function channelOver(line: Line, logger: Logger): { channel: Channel; ended: Clo
       return;
     }
     const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
-    // With its length, so that a buffer that could be resized is one of fixed bytes to all who see it.
-    const parts = packet.parts.map((part) => new Uint8Array(part, 0, part.byteLength));
-    receive(frame, bulk, parts);
+    receive(frame, bulk, [...packet.parts]);
   };
   const channel: Channel = {
-    post(frame, bulk = null, given = []) {
+    post(frame, bulk = null, parts = []) {
       const bytes = encodeFrame(frame);
       if (closed !== null) return;
       const buffer = bulk === null ? null : bulkBuffer(bulk);
-      const parts = given.map((part) => part.buffer);
-      const transfer = [bytes.buffer, ...(buffer === null ? [] : [buffer]), ...parts];
+      const transfer = [bytes.buffer, ...(buffer === null ? [] : [buffer])];
       line.send({ frame: bytes, bulk: buffer, parts }, transfer);
     },
     onMessage: (receive) => line.open((packet) => arrive(receive, packet)),

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError } from '../base/errors.ts';
+import type { LentBytes } from '../base/lent-bytes.ts';
 import type { Logger } from '../base/logger.ts';
 import { requestScope, runForRequest } from '../base/request-scope.ts';
 import type { CallSpec, CallTable, EventTable } from '../contract/threads/call-table.ts';
@@ -69,7 +70,7 @@ export type PeerOptions<
   max_in_flight?: number;
 };
 
-type Answer = { value: unknown; bulk: Uint8Array | null; parts: Uint8Array[] };
+type Answer = { value: unknown; bulk: Uint8Array | null; parts: LentBytes[] };
 type Pending = {
   name: string;
   answer: Deferred<Answer>;

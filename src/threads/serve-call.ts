@@ -1,4 +1,5 @@
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
+import type { LentBytes } from '../base/lent-bytes.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CallTable } from '../contract/threads/call-table.ts';
 import { WithBulk, WithParts } from './bulk.ts';
@@ -8,7 +9,7 @@ import { encodeFrame, type Frame } from './frame.ts';
 export type Served = {
   frame: Frame;
   bulk: Uint8Array | null;
-  parts: readonly Uint8Array<ArrayBuffer>[];
+  parts: readonly LentBytes[];
 };
 
 /** Runs the handler of one call and resolves to its reply or error frame; never rejects. */

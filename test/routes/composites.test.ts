@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
 import { toldRow } from '../fleet/told-feeds.ts';
+import { lentRows } from '../kit/lent-rows.ts';
 import { FIBER, POLLER_STATE } from './samples.ts';
 import { runningPoller, type ServedRoutes, serveRoutes } from './served-routes.ts';
 
@@ -139,9 +140,10 @@ describe('GET /fibers/composite', () => {
     /** The whole copy, told or as the caller has it. */
     const copies = (tag: string, rows: Told[] | 'same' | 'left out') => {
       const { read: _, ...origin } = B;
-      const copy = rows === 'same' ? rows : 'told';
-      const parts = typeof rows === 'string' ? [] : [Buffer.from(JSON.stringify({ ...WHOLE, fibers: rows }))];
-      return { value: { tag, reads: [{ name: 'host-b', ...origin, copy }] }, bulk: null, parts };
+      const [begin = '', end = ''] = JSON.stringify({ ...WHOLE, fibers: [null] }).split('null');
+      const copy = rows === 'same' ? { copy: rows } : { copy: 'told', around: [begin, end] };
+      const parts = typeof rows === 'string' ? [] : [lentRows(rows.map((row) => JSON.stringify(row)).join())];
+      return { value: { tag, reads: [{ name: 'host-b', ...origin, ...copy }] }, bulk: null, parts };
     };
     const hostB = async () =>
       ((await served.get(PATH)).json.origins as Record<string, { read: { fibers: object[] } }>)['host-b']!;

@@ -2,6 +2,7 @@ import { valueSymbol } from 'piscina';
 import type { z } from 'zod';
 import { systemClock } from '../../src/base/clock.ts';
 import { CodedError } from '../../src/base/errors.ts';
+import type { LentBytes } from '../../src/base/lent-bytes.ts';
 import { audioCalls, audioEvents, audioHears } from '../../src/contract/threads/audio.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
@@ -45,7 +46,7 @@ export class InProcessComponent<C extends CallTable> implements Caller<C> {
     name: N,
     input: unknown,
     sent: Uint8Array | null = null,
-  ): Promise<{ value: never; bulk: Uint8Array | null; parts: Uint8Array[] }> {
+  ): Promise<{ value: never; bulk: Uint8Array | null; parts: LentBytes[] }> {
     this.bulks.push(sent);
     const answer = (await this.#answer(name, input)) as { value: unknown; bulk: Uint8Array | null };
     return { parts: [], ...answer, value: this.#calls[name]!.output.parse(answer.value) as never };

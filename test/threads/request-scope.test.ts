@@ -118,9 +118,9 @@ describe('the id of a request', () => {
   it('is passed with each call to other threads and is on every line that is logged for it', async () => {
     const { lines, caller, end } = threads();
     const both = [
-      runForRequest('r-1', () => caller.call('work', { ms: 30 })),
+      runForRequest('r-1', () => caller.call('work', { ms: 300 })),
       runForRequest('r-2', () => caller.call('work', { ms: 5 })),
-      caller.call('work', { ms: 15 }),
+      caller.call('work', { ms: 100 }),
     ];
     expect(await Promise.all(both)).toEqual(['r-1', 'r-2', null]);
     expect(lines.map((line) => [line.request_id, line.component, line.fiber])).toEqual([

@@ -63,12 +63,17 @@ const remoteFeedSchema = z.object({
   length: z.number().int().nullable(),
 });
 
-/** The copy of the feed of one remote: there is none, the caller has it, or it is the next of the parts. */
-const feedCopySchema = z.object({
-  name: z.string(),
-  ...originFields,
-  copy: z.enum(['none', 'same', 'told']),
-});
+/**
+ * The copy of the feed of one remote: there is none, the caller has it, or its rows are the next of the parts, each with a
+ * comma before it, and belong between these texts.
+ */
+const feedCopySchema = z.discriminatedUnion('copy', [
+  z.object({ name: z.string(), ...originFields, copy: z.enum(['none', 'same']) }),
+  z.object({
+    ...{ name: z.string(), ...originFields, copy: z.literal('told') },
+    around: z.tuple([z.string(), z.string()]),
+  }),
+]);
 export type FeedCopy = z.infer<typeof feedCopySchema>;
 
 /** Calls that the main thread makes to the fleet component. */
@@ -85,7 +90,7 @@ export const fleetCalls = {
   },
   /**
    * All of these copies, whole, for a caller that has them as the tag `had` named them; an empty tag for none. Those that it
-   * lacks come as parts, in order. One may be newer than `tag`: what changed after that tag is told again then.
+   * lacks come as parts, in order, and are lent: the caller gives each back (`src/base/lent-bytes.ts`).
    */
   feed_copies: {
     input: z.object({ had: z.string() }),
