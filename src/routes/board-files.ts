@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { CodedError, isCoded } from '../base/errors.ts';
 import { encodedReply } from '../http/prepared-reply.ts';
-import type { Reply } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
 import type { Files } from './callers.ts';
 import { typeOfName } from './content-type.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileStamp } from '../contract/threads/pool.ts';
-import type { Content } from '../http/row.ts';
+import type { Content } from '../http/reply.ts';
 import type { Files } from './callers.ts';
 
 /** Files of up to this many bytes are asked for again and again: pictures, notes, short transcripts. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { RouteContext } from './context.ts';
 
 /** `GET /openapi.json`: the description of this API (OpenAPI 3.1), made once, when it is first asked for. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type State, stateCompositeSchema, stateSchema } from '../contract/http/state.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { answerComposite, wrapRead } from './composite.ts';
 import type { RouteContext } from './context.ts';
