@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, st
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
@@ -21,7 +22,6 @@ import {
 import { makeFolder } from '../platform/make-folder.ts';
 import {
   type DocumentWithBody,
-  digestOf,
   MAX_DOCUMENT_BYTES,
   type ParsedDocument,
   parseDocument,
@@ -262,7 +262,7 @@ export class Store {
 
   #planReplacement(path: string, text: string, expectedDigest: string): PlannedEdit {
     const file = this.#readFile(path);
-    const digest = digestOf(file.bytes);
+    const digest = sha256Of(file.bytes);
     if (digest !== expectedDigest)
       throw new CodedError('conflict', `"${path}" was changed in the meantime; read it again first`, {
         details: { conflict: true, digest },

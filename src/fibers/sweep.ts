@@ -1,10 +1,11 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pack, unpack } from 'msgpackr';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { freeBytes } from '../base/free-bytes.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import { type DocumentPlace, digestOf, parseRow, unreadableDocument } from './document.ts';
+import { type DocumentPlace, parseRow, unreadableDocument } from './document.ts';
 import { type DocumentFile, DocumentReader } from './document-reader.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 import {
@@ -398,7 +399,7 @@ class Sweep {
       before !== undefined &&
       before.error === '' &&
       before.digest !== '' &&
-      before.digest === digestOf(bytes)
+      before.digest === sha256Of(bytes)
     ) {
       this.#documents.set(path, { ...known, digest: settled ? '' : before.digest });
       return;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
+import { sha256Of } from '../../base/digest.ts';
 import { isCoded } from '../../base/errors.ts';
 import {
   type DocumentPlace,
-  digestOf,
   type ParsedDocument,
   parseDocument,
   parsePlainDocument,
@@ -50,7 +50,7 @@ export class PooledParser implements DocumentParser {
   parse(bytes: Buffer, place: DocumentPlace): ParsedDocument {
     const plain = parsePlainDocument(bytes, place);
     if (plain !== null) return plain;
-    const digest = digestOf(bytes);
+    const digest = sha256Of(bytes);
     if (this.#wasEnded(digest)) return unparsedDocument(bytes, place, ENDED);
     if (this.#proven.has(digest) || this.#isKnown(place.path, digest)) return parseDocument(bytes, place);
     this.#seen.set(place.path, digest);
