@@ -24,7 +24,7 @@ export const rosterSchema = z.record(z.string(), z.array(z.string()));
 export type Roster = z.infer<typeof rosterSchema>;
 
 /** Launch markers that the daemon and `svc handoff` write under `svc.runtime`; times are ISO 8601 in UTC. */
-export const svcRuntimeSchema = z.looseObject({
+const svcRuntimeSchema = z.looseObject({
   dispatched_at: z.string().optional(),
   handed_off_at: z.string().optional(),
   session_uuid: z.string().optional(),

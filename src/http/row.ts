@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** `text` and `content` stand for bodies that are not JSON. */
 export type ReplySchema = z.ZodType | 'text' | 'content' | 'empty' | TextOrJson;
 /** Text, or JSON of this shape. */
-export type TextOrJson = { text_or: z.ZodType };
+type TextOrJson = { text_or: z.ZodType };
 
 /** One endpoint as data: everything the kernel enforces stands in the row. */
 export type Row = {

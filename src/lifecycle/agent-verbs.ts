@@ -103,7 +103,7 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
 }
 
 /** Throws `effort_unknown` for a level that the agent does not support. */
-export function requireEffort(agent: Pick<Agent, 'id' | 'effort_levels'>, effort: string): string {
+function requireEffort(agent: Pick<Agent, 'id' | 'effort_levels'>, effort: string): string {
   if (agent.effort_levels.includes(effort)) return effort;
   const levels =
     agent.effort_levels.length === 0 ? 'no effort' : `one of ${agent.effort_levels.join(', ')} as effort`;

@@ -69,7 +69,6 @@ export const lifecycleRequestSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('reopen'), ...whose }),
 ]);
 export type LifecycleRequest = z.infer<typeof lifecycleRequestSchema>;
-export type LifecycleAction = LifecycleRequest['action'];
 export const LIFECYCLE_ACTIONS = lifecycleRequestSchema.options.map((option) => option.shape.action.value);
 
 /** The result of the verb: the exit status and the text that the command prints, and the code of a refusal. */
@@ -119,7 +118,7 @@ export type TransitionRequest = z.infer<typeof transitionRequestSchema>;
 export type TransitionTarget = TransitionRequest['target'];
 
 /** `none`: the fiber was already in that column. */
-export const TRANSITION_ACTIONS = [
+const TRANSITION_ACTIONS = [
   'none',
   'pause',
   'draft',
@@ -129,7 +128,7 @@ export const TRANSITION_ACTIONS = [
   'accept',
   'compost',
 ] as const;
-export const transitionActionSchema = z.enum(TRANSITION_ACTIONS);
+const transitionActionSchema = z.enum(TRANSITION_ACTIONS);
 export type TransitionAction = z.infer<typeof transitionActionSchema>;
 const moved = {
   fiber_id: z.string(),

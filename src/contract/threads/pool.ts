@@ -12,7 +12,7 @@ import type { CallTable } from './call-table.ts';
 import { checkedMessageSchema } from './messages.ts';
 
 /** Identity of the file at a path; device and inode as decimal strings, since they may exceed 2^53. */
-export const fileStampSchema = z.object({
+const fileStampSchema = z.object({
   dev: z.string(),
   ino: z.string(),
   size: z.number().int(),

@@ -17,7 +17,7 @@ import type { World } from '../world/world.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** How long a capture that ended without a fiber is shown, and how long its text is kept, in milliseconds. */
-export const SHOWN_MS = 24 * HOUR_MS;
+const SHOWN_MS = 24 * HOUR_MS;
 export const KEPT_MS = 14 * 24 * HOUR_MS;
 
 /** A capture as it is asked for, with the store that its fiber goes to. */

@@ -7,7 +7,7 @@ import { handedOff, timeOf } from '../world/documents.ts';
 import type { PreviousSession } from './prompt.ts';
 
 /** The conversation that the last dispatch of a fiber left, as its document, run directory and hooks tell. */
-export type PreviousConversation = {
+type PreviousConversation = {
   session_uuid: string;
   harness: HarnessName;
   /** Host that it ran on; null when nothing tells. */
@@ -59,7 +59,7 @@ export const FRESH_REASONS = [
   'absent',
   'cold',
 ] as const;
-export type FreshReason = (typeof FRESH_REASONS)[number];
+type FreshReason = (typeof FRESH_REASONS)[number];
 
 export type ResumeDecision =
   | { kind: 'resume'; session_uuid: string }

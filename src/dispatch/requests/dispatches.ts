@@ -181,7 +181,7 @@ function needsStart(running: Run, request: DispatchRequest): boolean {
 }
 
 /** What the dispatch API answers for a worker that was started, or runs already. */
-export function dispatchedReply(host: string, run: Run, already_running: boolean): Dispatched {
+function dispatchedReply(host: string, run: Run, already_running: boolean): Dispatched {
   return {
     dispatched: true,
     already_running,
@@ -191,7 +191,7 @@ export function dispatchedReply(host: string, run: Run, already_running: boolean
 }
 
 /** The same answer, saying what of the request a worker that runs already was not given. */
-export function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchRequest): R {
+function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchRequest): R {
   if (!reply.dispatched || !reply.already_running) return reply;
   const untold = [
     ...(isBlank(request.user_message) ? [] : ['was not told the message']),
@@ -211,7 +211,7 @@ function isBlank(text: string | undefined): boolean {
  * What the dispatch API answers for a refusal (WPL-1, ERR-17). One that a person mends by resending with a
  * directory is an `arm_refused`.
  */
-export function refusedReply(host: string, document: FiberDocument, refusal: Refusal): Refused {
+function refusedReply(host: string, document: FiberDocument, refusal: Refusal): Refused {
   return {
     dispatched: false,
     reason: refusal.needs === undefined ? refusal.reason : 'arm_refused',

@@ -19,7 +19,7 @@ export type AppRecord = z.infer<typeof appRecordSchema>;
 /** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
 
 /** What a start that goes on with an earlier conversation found, and what it was to say. */
-export const resumeRecordSchema = z.object({
+const resumeRecordSchema = z.object({
   session_uuid: z.string().min(1),
   /** Size of the transcript in bytes before the start; null where none was found. */
   size: z.number().nullable(),
