@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GATES } from './gates.ts';
+import { surfaceSchema } from './surface.ts';
 
 /** Document status as stored: `open` (draft or parked), `active` (armed), `closed` (FIB-4). */
 export const FIBER_STATUSES = ['open', 'active', 'closed'] as const;
@@ -9,10 +10,6 @@ export type FiberStatus = z.infer<typeof fiberStatusSchema>;
 export const FIBER_KINDS = ['oneshot', 'standing', 'pinned'] as const;
 export const fiberKindSchema = z.enum(FIBER_KINDS);
 export type FiberKind = z.infer<typeof fiberKindSchema>;
-
-export const SURFACES = ['app', 'cli'] as const;
-export const surfaceSchema = z.enum(SURFACES);
-export type Surface = z.infer<typeof surfaceSchema>;
 
 /** What becomes of a worker that met a usage limit, once that is over. */
 export const WHEN_FREE_AGAIN = ['go_on', 'wait'] as const;

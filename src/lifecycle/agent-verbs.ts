@@ -1,10 +1,10 @@
 import { CodedError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-words.ts';
 import type { Agent } from '../contract/agent.ts';
-import type { FiberDocument, Surface } from '../contract/fiber.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES, type Surface } from '../contract/surface.ts';
 import { type PlannedEdit, requireService } from './planned-edit.ts';
-import { DEFAULT_SURFACE, SURFACE_RULES } from './surfaces.ts';
 
 /** The agents of this host, from the registry. */
 export type KnownAgents = {

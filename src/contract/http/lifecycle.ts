@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FIELD_LIMITS } from '../document-limits.ts';
-import { fiberKindSchema, surfaceSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../fiber.ts';
+import { fiberKindSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../fiber.ts';
+import { surfaceSchema } from '../surface.ts';
 import { referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 

@@ -1,4 +1,5 @@
-import type { Roster, Surface } from '../../contract/fiber.ts';
+import type { Roster } from '../../contract/fiber.ts';
+import type { Surface } from '../../contract/surface.ts';
 
 /** A skill that a worker is told to activate: its name, and the absolute path of its SKILL.md. */
 type SkillReference = { name: string; path: string };

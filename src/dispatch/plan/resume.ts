@@ -1,7 +1,7 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES } from '../../contract/surface.ts';
 import type { TranscriptProbe } from '../../harness/adapter.ts';
-import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { ResumeMode } from '../run/run-id.ts';
 import { handedOff, timeOf } from '../world/documents.ts';
 import type { PreviousSession } from './prompt.ts';

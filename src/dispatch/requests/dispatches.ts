@@ -3,6 +3,7 @@ import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { surfaceOfConversation } from '../../contract/surface.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import type { Refusal } from '../holds/refusals.ts';
@@ -220,7 +221,12 @@ function refusedReply(host: string, document: FiberDocument, refusal: Refusal): 
     message: refusal.message,
     ...(refusal.thread_id === undefined
       ? {}
-      : { surface: 'app', thread_id: refusal.thread_id, session_uuid: refusal.thread_id, mux_session: null }),
+      : {
+          surface: surfaceOfConversation(refusal),
+          thread_id: refusal.thread_id,
+          session_uuid: refusal.thread_id,
+          mux_session: null,
+        }),
     ...(refusal.needs === undefined ? {} : { needs: refusal.needs }),
   };
 }

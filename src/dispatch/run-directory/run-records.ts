@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { deathSchema, surfaceSchema } from '../../contract/fiber.ts';
+import { deathSchema } from '../../contract/fiber.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
+import { surfaceSchema } from '../../contract/surface.ts';
 
 /** An app conversation of a run, as its run directory keeps it. */
 export const appRecordSchema = z.object({
