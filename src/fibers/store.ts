@@ -28,7 +28,7 @@ import {
   unreadableDocument,
 } from './document.ts';
 import { type DocumentParser, directParser, whenParsed } from './document-parser.ts';
-import { type DocumentFile, DocumentReader, unusable } from './document-reader.ts';
+import { type DocumentFile, DocumentReader, unreadable, unusable } from './document-reader.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import {
   candidatePaths,
@@ -41,7 +41,8 @@ import {
 } from './fiber-id.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
-import { decodeSweep, type SweepError, sweepStore, unreadable } from './sweep.ts';
+import { sweepStore } from './sweep.ts';
+import { decodeSweep, type SweepError } from './sweep-result.ts';
 
 export type StoreOptions = {
   clock?: Clock;

@@ -9,7 +9,7 @@ import {
   unparsedDocument,
 } from '../../fibers/document.ts';
 import { type DocumentParser, unreadYet } from '../../fibers/document-parser.ts';
-import { decodeReading, encodePaths } from '../../fibers/sweep.ts';
+import { decodeReading, encodePaths } from '../../fibers/sweep-result.ts';
 import type { StoreReader } from './store-poll.ts';
 
 /** Digests that are remembered; of older ones the documents are parsed elsewhere once more. */
