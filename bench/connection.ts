@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-export type Answer = { status: number; etag: string | null; body: Buffer };
+type Answer = { status: number; etag: string | null; body: Buffer };
 
 /** One kept connection, one request at a time: what is timed is the server, not the opening of sockets. */
 export type Connection = {

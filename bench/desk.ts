@@ -4,7 +4,7 @@ import { type BenchDaemon, startDaemon, wait } from './daemon.ts';
 import { withScratch } from './scratch.ts';
 import { generateStore } from './stores.ts';
 
-export const FIBERS = 5_000;
+const FIBERS = 5_000;
 const OWNERS = 100;
 
 export type DeskBench = {

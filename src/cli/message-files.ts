@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError, systemCode } from '../base/errors.ts';
 import {
   attachmentsSchema,
@@ -19,7 +19,7 @@ export function readMessageFiles(paths: readonly string[], cwd: string): FileMes
   const files = paths.map((path) => {
     const bytes = readFile(resolve(cwd, path), room);
     room -= bytes.length;
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const sha256 = sha256Of(bytes);
     return { name: basename(path), data: bytes.toString('base64'), sha256 };
   });
   const issue = attachmentsSchema.safeParse(files).error?.issues[0];

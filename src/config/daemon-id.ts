@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { sha256Of } from '../base/digest.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 
@@ -10,9 +10,7 @@ import { readRegularTextSync } from '../platform/regular-file.ts';
  */
 export function daemonId(data_dir: string): string {
   const name = hostname().split('.')[0] ?? '';
-  const digest = createHash('sha256')
-    .update(`${machineId() ?? name}\0${realpathSync(data_dir)}`)
-    .digest('hex');
+  const digest = sha256Of(`${machineId() ?? name}\0${realpathSync(data_dir)}`);
   return `${name}/${digest.slice(0, 12)}`;
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError, systemCode } from '../base/errors.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
@@ -13,9 +13,7 @@ export type OperatorChange = { file: string; before: string | null; after: strin
 
 /** The digest of a text, as exchanged with clients; a missing file counts as an empty text (OPF-6). */
 export function digestOf(text: string | null): string {
-  return createHash('sha256')
-    .update(text ?? '')
-    .digest('hex');
+  return sha256Of(text ?? '');
 }
 
 /** Throws `conflict` if the file has changed since the client read it (OPF-6, ERR-12). */

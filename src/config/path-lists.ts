@@ -12,7 +12,7 @@ import { operatorFilePaths } from './paths.ts';
 import { expandHome, SETTINGS, type Settings } from './settings.ts';
 
 /** Where a list came from: the environment variable, the operator file, or neither. */
-export type PathListSource = 'environment' | 'file' | 'none';
+type PathListSource = 'environment' | 'file' | 'none';
 
 /** One of the two effective path lists; `paths` are absolute and without duplicates. */
 export type PathList = {

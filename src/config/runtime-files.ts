@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { sha256Of } from '../base/digest.ts';
 import type { Settings } from './settings.ts';
 
 /** Files of a daemon in the runtime folder, apart from the leases of stores; absolute paths. */
@@ -33,5 +33,5 @@ function realPath(path: string): string {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+  return sha256Of(text).slice(0, 24);
 }

@@ -33,14 +33,13 @@ export const agentEntrySchema = z.looseObject({
   prompt: z.enum(['file', 'argument']).optional(),
   memory_max: memoryMaxSchema.optional(),
 });
-export const agentAliasSchema = z.looseObject({ id: z.string().min(1), alias_of: z.string().min(1) });
+const agentAliasSchema = z.looseObject({ id: z.string().min(1), alias_of: z.string().min(1) });
 
 export const agentsFileSchema = z.looseObject({
   version: z.literal(1).optional(),
   builtins: z.enum(['layer', 'restrict']).optional(),
   agents: z.array(z.union([agentAliasSchema, agentEntrySchema])),
 });
-export type AgentsFile = z.infer<typeof agentsFileSchema>;
 
 /** An agent of the effective registry (RPL-5). */
 export const agentSchema = z.object({

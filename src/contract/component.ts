@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 /** The supervised components, in start order; stop order is the reverse (design: threads). */
 export const COMPONENT_NAMES = ['pool', 'ledgers', 'fleet', 'audio', 'messages', 'poller'] as const;
-export type ComponentName = (typeof COMPONENT_NAMES)[number];
 
 /** One component as `GET /version` lists it. Times are milliseconds since the Unix epoch. */
 export const componentViewSchema = z.object({

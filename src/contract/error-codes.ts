@@ -2,7 +2,7 @@
  * Every `error` code of an HTTP body or a thread call, with its HTTP status. The code tells a program what to do; the
  * message tells a person how.
  */
-export const ERROR_STATUS = {
+const ERROR_STATUS = {
   invalid_request: 400,
   invalid_json: 400,
   /** An operator file is invalid; the message is the validator's (ERR-4). */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GATES } from './gates.ts';
+import { surfaceSchema } from './surface.ts';
 
 /** Document status as stored: `open` (draft or parked), `active` (armed), `closed` (FIB-4). */
 export const FIBER_STATUSES = ['open', 'active', 'closed'] as const;
@@ -9,10 +10,6 @@ export type FiberStatus = z.infer<typeof fiberStatusSchema>;
 export const FIBER_KINDS = ['oneshot', 'standing', 'pinned'] as const;
 export const fiberKindSchema = z.enum(FIBER_KINDS);
 export type FiberKind = z.infer<typeof fiberKindSchema>;
-
-export const SURFACES = ['app', 'cli'] as const;
-export const surfaceSchema = z.enum(SURFACES);
-export type Surface = z.infer<typeof surfaceSchema>;
 
 /** What becomes of a worker that met a usage limit, once that is over. */
 export const WHEN_FREE_AGAIN = ['go_on', 'wait'] as const;
@@ -24,7 +21,7 @@ export const rosterSchema = z.record(z.string(), z.array(z.string()));
 export type Roster = z.infer<typeof rosterSchema>;
 
 /** Launch markers that the daemon and `svc handoff` write under `svc.runtime`; times are ISO 8601 in UTC. */
-export const svcRuntimeSchema = z.looseObject({
+const svcRuntimeSchema = z.looseObject({
   dispatched_at: z.string().optional(),
   handed_off_at: z.string().optional(),
   session_uuid: z.string().optional(),

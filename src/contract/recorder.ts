@@ -6,7 +6,7 @@ export const meetingModeSchema = z.enum(MEETING_MODES);
 export type MeetingMode = z.infer<typeof meetingModeSchema>;
 
 /** What a recorder says of itself, in this order; `failed` may follow each but `ended`. */
-export const recorderPhaseSchema = z.enum(['loading', 'live', 'stopping', 'ended', 'failed']);
+const recorderPhaseSchema = z.enum(['loading', 'live', 'stopping', 'ended', 'failed']);
 export type RecorderPhase = z.infer<typeof recorderPhaseSchema>;
 
 /** Longest texts in a lifecycle file, in characters. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../base/digest.ts';
 import type { BlockedView, Death, FiberDocument, RunView } from '../contract/fiber.ts';
 import type { Gate } from '../contract/gates.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
@@ -177,7 +177,7 @@ export class Feed {
       return `${this.#json(row).slice(0, -1)},"body":${body}}`;
     });
     const bytes = this.#join(rows, options.svc ? 'svc' : 'all');
-    const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    const digest = sha256Of(bytes).slice(0, 32);
     return { etag: this.#state === 'cold' ? null : `"${digest}"`, bytes };
   }
 

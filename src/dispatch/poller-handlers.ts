@@ -1,10 +1,9 @@
 import { isCoded } from '../base/errors.ts';
 import { agentsReplySchema } from '../contract/agent.ts';
-import type { Surface } from '../contract/fiber.ts';
+import { DEFAULT_SURFACE, type Surface } from '../contract/surface.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { agentsReply } from '../harness/agents/registry.ts';
-import { DEFAULT_SURFACE } from '../lifecycle/surfaces.ts';
 import { withStorageErrors } from '../platform/storage-error.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';

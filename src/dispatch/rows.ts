@@ -176,7 +176,7 @@ export class Rows {
 const NO_FACTS: RowFacts = {};
 
 /** How complete the feed is: never a partial board shown as a whole one. */
-export function feedState(stores: readonly StoreHealth[]): FeedState {
+function feedState(stores: readonly StoreHealth[]): FeedState {
   if (stores.length > 0 && stores.every((store) => store.state === 'cold')) return 'cold';
   return stores.every((store) => store.state === 'ok' && store.error === null) ? 'fresh' : 'partial';
 }

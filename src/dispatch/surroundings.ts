@@ -279,7 +279,7 @@ const DETAIL =
   'tmux is not on the PATH of the daemon; install it, or start the daemon with a PATH that has it (`svc doctor`)';
 
 /** The multiplexer of a machine without tmux: knows nothing, and says what is missing (P31). */
-export function withoutTmux(): Mux {
+function withoutTmux(): Mux {
   return {
     list: async () => ({ kind: 'unknown', detail: DETAIL }),
     create: async () => ({ kind: 'failed', code: 'tmux_server_unavailable', detail: DETAIL }),
@@ -298,7 +298,7 @@ export function withoutTmux(): Mux {
 }
 
 /** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
-export function writeSvcCommand(folder: string): string {
+function writeSvcCommand(folder: string): string {
   const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
   const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(launcher)} "$@"\n`;
   const path = join(folder, 'svc');

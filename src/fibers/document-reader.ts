@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
-import { CodedError, systemCode } from '../base/errors.ts';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import {
   type OpenFile,
   openRegularFileSync,
@@ -101,4 +101,9 @@ function realFolder(path: string): string[] {
     if (systemCode(error) === undefined) throw error;
     return [];
   }
+}
+
+/** The error sentence of an unreadable document, the same from every reader. */
+export function unreadable(error: unknown): string {
+  return `the document cannot be read: ${messageOf(error)}`;
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { hash } from 'node:crypto';
+import { sha256Of } from '../base/digest.ts';
 import { DOCUMENT_LIMITS } from '../contract/document-limits.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { idOfPath, leafOf } from './fiber-id.ts';
@@ -28,11 +28,6 @@ export type DocumentWithBody = FiberDocument & { body: string };
 /** `fault` is set if the frontmatter could not be parsed: such a document is never written. */
 export type ParsedDocument = DocumentWithBody & { fault?: string };
 
-/** SHA-256 of a document's bytes, in hex. */
-export function digestOf(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex');
-}
-
 /**
  * Reads one document; never throws. `error` describes a problem in one sentence with its line; the other fields are
  * then best effort, and the dispatcher must not act on them.
@@ -55,7 +50,7 @@ export function parsePlainDocument(bytes: Buffer, place: DocumentPlace): ParsedD
 /** A document with no content but the reason why it is not parsed. */
 export function unparsedDocument(bytes: Buffer, place: DocumentPlace, fault: string): ParsedDocument {
   const body = splitFrontmatter(textOf(bytes))?.body ?? '';
-  return { ...unreadableDocument(place, fault), digest: digestOf(bytes), fault, body };
+  return { ...unreadableDocument(place, fault), digest: sha256Of(bytes), fault, body };
 }
 
 function textOf(bytes: Buffer): string {
@@ -76,7 +71,7 @@ function parseText(
 ): ParsedDocument {
   const id = idOfPath(place.relativePath);
   const leaf = leafOf(id);
-  const digest = digestOf(bytes);
+  const digest = sha256Of(bytes);
   const where = { id, leaf, store: place.store, path: place.path, digest };
   const faulty = (fault: string, fields = readFields({}, leaf).fields, body = ''): ParsedDocument => ({
     ...where,

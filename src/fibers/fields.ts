@@ -4,12 +4,12 @@ import {
   FIBER_STATUSES,
   type FiberDocument,
   type Roster,
-  SURFACES,
   type SvcBlock,
   type SvcRuntime,
   WHEN_FREE_AGAIN,
   WHEN_IDLE,
 } from '../contract/fiber.ts';
+import { SURFACES } from '../contract/surface.ts';
 import { isUlid } from './fiber-id.ts';
 
 /** The document fields that come from frontmatter. */

@@ -1,7 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { candidatePaths, FIBERS_FOLDER } from './fiber-id.ts';
-import type { SweepResult } from './sweep.ts';
+import type { SweepResult } from './sweep-result.ts';
 
 /** Reads one document; null if it is gone. */
 export type ReadRow = (path: string) => FiberDocument | null;

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, st
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
@@ -21,14 +22,13 @@ import {
 import { makeFolder } from '../platform/make-folder.ts';
 import {
   type DocumentWithBody,
-  digestOf,
   MAX_DOCUMENT_BYTES,
   type ParsedDocument,
   parseDocument,
   unreadableDocument,
 } from './document.ts';
 import { type DocumentParser, directParser, whenParsed } from './document-parser.ts';
-import { type DocumentFile, DocumentReader, unusable } from './document-reader.ts';
+import { type DocumentFile, DocumentReader, unreadable, unusable } from './document-reader.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import {
   candidatePaths,
@@ -41,7 +41,8 @@ import {
 } from './fiber-id.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
-import { decodeSweep, type SweepError, sweepStore, unreadable } from './sweep.ts';
+import { sweepStore } from './sweep.ts';
+import { decodeSweep, type SweepError } from './sweep-result.ts';
 
 export type StoreOptions = {
   clock?: Clock;
@@ -262,7 +263,7 @@ export class Store {
 
   #planReplacement(path: string, text: string, expectedDigest: string): PlannedEdit {
     const file = this.#readFile(path);
-    const digest = digestOf(file.bytes);
+    const digest = sha256Of(file.bytes);
     if (digest !== expectedDigest)
       throw new CodedError('conflict', `"${path}" was changed in the meantime; read it again first`, {
         details: { conflict: true, digest },

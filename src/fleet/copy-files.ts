@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { sha256Of } from '../base/digest.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isTemporaryName, removeQuietly, writeFileAtomic } from '../platform/atomic-write.ts';
@@ -182,7 +183,7 @@ function nameOf({ host, path }: Copy): string {
 }
 
 function shortDigest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return sha256Of(text).slice(0, 16);
 }
 
 /** In milliseconds since the Unix epoch; null where there is no such file. */

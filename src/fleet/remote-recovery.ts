@@ -5,7 +5,7 @@ import { backoffDelay } from '../base/backoff.ts';
  * is kept up here; then looks up anew where the remote answers.
  */
 const CASCADE = ['reconnect', 'restart_tunnel', 'look_up'] as const;
-export type CascadeStep = (typeof CASCADE)[number];
+type CascadeStep = (typeof CASCADE)[number];
 
 /**
  * How it goes with a remote. `failing`: it did not answer so many times in a row; `cascade`: that step is tried now;

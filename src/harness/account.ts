@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../base/digest.ts';
 import type { Agent } from '../contract/agent.ts';
 import { HARNESSES, harnessEnvironment } from './harnesses.ts';
 
@@ -15,6 +15,6 @@ export function accountOf(agent: Agent, env: NodeJS.ProcessEnv): string {
     ...account.variables.map((name) => get(name) ?? ''),
     ...(account.ofAgent?.(agent) ?? []),
   ];
-  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const digest = sha256Of(JSON.stringify(parts));
   return `${agent.harness}-${digest.slice(0, 16)}`;
 }

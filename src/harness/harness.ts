@@ -56,11 +56,10 @@ export type Harness = {
 };
 
 /** A launch without the agent's variables; `prompt_on_stdin` defaults to false. */
-export type HarnessLaunch = Pick<LaunchPlan, 'argv' | 'session_uuid'> &
-  Partial<Pick<LaunchPlan, 'prompt_on_stdin'>>;
+type HarnessLaunch = Pick<LaunchPlan, 'argv' | 'session_uuid'> & Partial<Pick<LaunchPlan, 'prompt_on_stdin'>>;
 
 /** Whether a launch may choose its session id; `probe` decides where versions differ. */
-export type SessionIdChoice =
+type SessionIdChoice =
   | 'chosen'
   | 'assigned'
   | { probe: { args: string[]; env: Record<string, string>; option: string } };
@@ -71,7 +70,7 @@ export type FirstRunQuery = { agent: Agent; project_dir: string | null };
 export type ProcessFacts = { env: NodeJS.ProcessEnv; uid: number | null };
 
 /** Where the program keeps its transcripts. Methods throw the system's errors. */
-export type TranscriptFiles = {
+type TranscriptFiles = {
   /** The transcript of a launch; if its session id is null, the marker finds it. */
   find(query: TranscriptQuery, environment: HarnessEnvironment): Promise<TranscriptProbe>;
   /** Path of the transcript of a session in any folder; null if there is none. */
@@ -88,7 +87,7 @@ export type TranscriptFiles = {
   findLink?(path: string, seen: number, to: number): string | null;
 };
 
-export type SessionSearch = (
+type SessionSearch = (
   agent: Agent,
   session: string,
   environment: HarnessEnvironment,
@@ -144,7 +143,7 @@ export type MessageWay = {
   open(session: WaySession): Promise<OpenWay | null>;
 };
 
-export type WaySession = {
+type WaySession = {
   /** The folder of the sockets on which sessions take messages. */
   folder: string;
   /** The id of the conversation. */
@@ -168,7 +167,7 @@ export type GivenMessage =
   | { kind: 'unknown'; detail: string };
 
 /** What `svc setup` installs in the program's folder. */
-export type HarnessSetup = {
+type HarnessSetup = {
   target(place: SetupPlace): Partial<SetupTarget> | Promise<SetupTarget>;
   /** Compares the hooks in its folder with those that this installation writes. */
   compareHooks(folder: string, env: NodeJS.ProcessEnv): HookState;

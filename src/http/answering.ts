@@ -6,8 +6,8 @@ import { byteLength } from './exchange.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { WholeBody } from './pieces.ts';
 import { type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
+import type { Reply } from './reply.ts';
 import type { Call } from './request-call.ts';
-import type { Reply } from './row.ts';
 
 export type AnsweringOptions = {
   /** The id of this host. */

@@ -1,7 +1,7 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type ErrorCode, statusOf } from '../contract/error-codes.ts';
-import type { Reply } from './row.ts';
+import type { Reply } from './reply.ts';
 
 /** A body that is on its way takes seconds, not minutes. */
 const RETRY_SOON = { 'Retry-After': '2' };

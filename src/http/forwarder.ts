@@ -8,8 +8,8 @@ import { KeptConnections, LEAST_BYTES_PER_MS, openRequest } from '../platform/ht
 import { serverAt } from '../platform/own-socket.ts';
 import { refusal } from './error-reply.ts';
 import { STATUS_LINES } from './prepared-reply.ts';
+import type { Reply } from './reply.ts';
 import type { RequestHead } from './request-head.ts';
-import type { Reply } from './row.ts';
 import { Upload } from './upload.ts';
 
 /** For a connection to another host, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
-import type { RequestView } from './row.ts';
+import type { RequestView } from './request-view.ts';
 import type { Socket, SocketHandler, SocketRow, SocketRules, Wire, WireListener } from './socket.ts';
 
 /** Pings without any answer after which a client is taken for dead. */

@@ -4,7 +4,7 @@ import { type Coding, LEAST_PACKED_BYTES } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
 import { isTag, namesTag } from './entity-tag.ts';
 import type { WholeBody } from './pieces.ts';
-import type { Content, Reply } from './row.ts';
+import type { Content, Reply } from './reply.ts';
 
 /** An answer that only has to be written: every value in it has been checked. */
 export type PreparedReply = {

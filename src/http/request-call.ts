@@ -2,7 +2,8 @@ import type { RemoteAddress } from '../contract/remote-address.ts';
 import type { Exchange } from './exchange.ts';
 import type { BudgetShare } from './memory-budget.ts';
 import type { RequestHead } from './request-head.ts';
-import type { RequestView, Row } from './row.ts';
+import type { RequestView } from './request-view.ts';
+import type { Row } from './row.ts';
 import type { Sharer } from './shared-reads.ts';
 
 /** A request on its way through the ladder of checks. */

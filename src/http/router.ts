@@ -2,7 +2,7 @@ import type { Method, Row } from './row.ts';
 import { decodePath } from './url-path.ts';
 
 /** A row with what can be worked out once, before any request. */
-export type CompiledRow = { row: Row; pattern: string[] };
+type CompiledRow = { row: Row; pattern: string[] };
 
 export type Match =
   | { kind: 'row'; compiled: CompiledRow; params: Readonly<Record<string, string>> }

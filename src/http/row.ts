@@ -1,70 +1,16 @@
 import type { z } from 'zod';
-import type { Pieces } from './pieces.ts';
+import { refusal } from './error-reply.ts';
+import type { Reply } from './reply.ts';
+import type { RequestView } from './request-view.ts';
 import type { Routing } from './routing.ts';
 import type { SocketRow } from './socket.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A request as a handler sees it: plain copies, valid for as long as the handler likes. */
-export type RequestView<Q = unknown, B = unknown> = {
-  /** Also in the `X-Request-Id` header of the answer and in the log. */
-  readonly id: string;
-  /** What the `:name` and `*name` parts of the row's path stood for, percent-decoded once. */
-  readonly params: Readonly<Record<string, string>>;
-  /** Output of the row's `query` schema; undefined where the row has none. */
-  readonly query: Q;
-  /** Output of the row's `body` schema, or the bytes as they came; undefined where the row has none. */
-  readonly body: B;
-  /** Names in lower case; repeated headers joined with a comma. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the client goes away before the answer is complete. */
-  readonly signal: AbortSignal;
-};
-
-type ReplyHead = {
-  status: number;
-  /** Entity tag with its quotes; a GET whose `If-None-Match` names it, compared weakly, is answered 304. */
-  etag?: string | null;
-  headers?: Readonly<Record<string, string>>;
-};
-
-/** Bytes that are read while they are sent. */
-export type Content = {
-  size: number;
-  /**
-   * The bytes from `from` up to `end`, in order and no more than are asked for. Called again for a part of them where
-   * a slow client has made the server let go of what it had read. A piece is lent until the next one is asked for, so that its buffer may be used
-   * again. What it throws, or an early end, closes the connection, for the length has been promised by then. When the
-   * client goes away its `return` is called.
-   */
-  read(from: number, end: number): AsyncIterable<Uint8Array>;
-  /** All of the bytes where they are in memory when the answer goes out, which then needs no reading; else null. */
-  held?(): Uint8Array | null;
-};
-
-/**
- * An answer: a value to encode, finished bytes, whole or in pieces, content (of which a GET may ask for a range), an
- * open-ended stream, what another host answers, or no body at all.
- */
-export type Reply =
-  | (ReplyHead & { json: unknown })
-  | (ReplyHead & { bytes: Uint8Array; content_type: string })
-  | (ReplyHead & { pieces: Pieces; content_type: string })
-  | (ReplyHead & { content: Content; content_type: string; last_modified?: number })
-  /**
-   * Sent in chunks as the source brings them and no faster than the client takes them; the head goes out with the first
-   * one. A chunk is lent until the next one is asked for. The source is told to end by `return` and by the signal of the
-   * request: when the client goes away, takes nothing for too long, or the daemon stops. What it throws closes the connection.
-   */
-  | (ReplyHead & { stream: AsyncIterable<Uint8Array>; content_type: string })
-  /** The answer of another host: sent as it comes, and a connection that closes where it ends early. */
-  | (ReplyHead & { relayed: AsyncIterable<Uint8Array>; size: number | null })
-  | (ReplyHead & { empty: true });
-
 /** `text` and `content` stand for bodies that are not JSON. */
 export type ReplySchema = z.ZodType | 'text' | 'content' | 'empty' | TextOrJson;
 /** Text, or JSON of this shape. */
-export type TextOrJson = { text_or: z.ZodType };
+type TextOrJson = { text_or: z.ZodType };
 
 /** One endpoint as data: everything the kernel enforces stands in the row. */
 export type Row = {
@@ -141,4 +87,23 @@ export function defineRow<Q extends z.ZodType, B extends z.ZodType | 'bytes'>(
   },
 ): Row {
   return row as Row;
+}
+
+/** A row whose requests become WebSockets; one without an `Upgrade` header is answered 426. */
+export function defineSocketRow(
+  row: Omit<Row, 'method' | 'body_limit' | 'replies' | 'handler'> & { socket: SocketRow },
+): Row {
+  return {
+    ...row,
+    method: 'GET',
+    body_limit: 0,
+    shared: false,
+    replies: { 101: 'empty' },
+    handler() {
+      throw refusal(
+        'upgrade_required',
+        `${row.path} is a WebSocket; connect with a WebSocket client, which sends Upgrade: websocket.`,
+      );
+    },
+  };
 }

@@ -22,7 +22,7 @@ const MOST_RELAYED = 32;
 const MOST_REFUSAL_BYTES = 16 * 1024;
 
 /** The other host did not take the connection over, or it broke; the reason says which. */
-export const NOT_RELAYED = 4503;
+const NOT_RELAYED = 4503;
 /** That host ended it with a code that may not be sent on. */
 const ENDED_OTHERWISE = 1011;
 

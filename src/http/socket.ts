@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { refusal } from './error-reply.ts';
-import type { RequestView, Row } from './row.ts';
+import type { RequestView } from './request-view.ts';
 
 /** One open WebSocket as its row's `open` sees it. */
 export type Socket = {
@@ -43,25 +42,6 @@ export type SocketRow = SocketRules & {
   /** Called once for each upgrade, before any message is heard. What it throws closes the socket with 1011. */
   open(socket: Socket, request: RequestView): SocketHandler;
 };
-
-/** A row whose requests become WebSockets; one without an `Upgrade` header is answered 426. */
-export function defineSocketRow(
-  row: Omit<Row, 'method' | 'body_limit' | 'replies' | 'handler'> & { socket: SocketRow },
-): Row {
-  return {
-    ...row,
-    method: 'GET',
-    body_limit: 0,
-    shared: false,
-    replies: { 101: 'empty' },
-    handler() {
-      throw refusal(
-        'upgrade_required',
-        `${row.path} is a WebSocket; connect with a WebSocket client, which sends Upgrade: websocket.`,
-      );
-    },
-  };
-}
 
 /** One upgraded connection, as a transport gives it. Nothing may be called after `closed` was heard. */
 export type Wire = {

@@ -35,7 +35,7 @@ const HINT_MS = 5;
 export type Body = { etag: string; bytes: Buffer };
 
 /** A body in pieces (see `ledgersCalls.activity`), with the bytes of those that the caller does not have. */
-export type ActivityBody = { value: CallOutput<typeof ledgersCalls, 'activity'>; bytes: Buffer };
+type ActivityBody = { value: CallOutput<typeof ledgersCalls, 'activity'>; bytes: Buffer };
 
 export type LedgersService = {
   state(): LedgersState;
@@ -277,7 +277,7 @@ type LedgerSettings = {
 };
 
 /** Path of the sessions ledger: its own setting, else in the data dir. */
-export function sessionsFile(settings: Pick<LedgerSettings, 'sessions_file' | 'data_dir'>): string {
+function sessionsFile(settings: Pick<LedgerSettings, 'sessions_file' | 'data_dir'>): string {
   return settings.sessions_file ?? join(settings.data_dir, 'sessions.jsonl');
 }
 

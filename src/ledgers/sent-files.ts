@@ -3,7 +3,7 @@ import type { SentLine } from './events-segment.ts';
 import type { FindFiber } from './session-fibers.ts';
 
 /** Maximum number of sent files in the trail of one fiber (LIM-12). */
-export const TRAIL_LENGTH = 50;
+const TRAIL_LENGTH = 50;
 
 /** Sent files with the fiber of each. */
 export function joinSentFiles(sent: readonly SentLine[], fiberOf: FindFiber): SentFilesRow[] {

@@ -1,10 +1,10 @@
 import { CodedError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-words.ts';
 import type { Agent } from '../contract/agent.ts';
-import type { FiberDocument, Surface } from '../contract/fiber.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES, type Surface } from '../contract/surface.ts';
 import { type PlannedEdit, requireService } from './planned-edit.ts';
-import { DEFAULT_SURFACE, SURFACE_RULES } from './surfaces.ts';
 
 /** The agents of this host, from the registry. */
 export type KnownAgents = {
@@ -103,7 +103,7 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
 }
 
 /** Throws `effort_unknown` for a level that the agent does not support. */
-export function requireEffort(agent: Pick<Agent, 'id' | 'effort_levels'>, effort: string): string {
+function requireEffort(agent: Pick<Agent, 'id' | 'effort_levels'>, effort: string): string {
   if (agent.effort_levels.includes(effort)) return effort;
   const levels =
     agent.effort_levels.length === 0 ? 'no effort' : `one of ${agent.effort_levels.join(', ')} as effort`;

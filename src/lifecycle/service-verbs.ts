@@ -1,4 +1,5 @@
-import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
+import type { FiberDocument, FiberKind } from '../contract/fiber.ts';
+import type { Surface } from '../contract/surface.ts';
 import { requireSchedule, requireZone } from '../fibers/field-values.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
 import {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
-import type { FiberDocument, FiberKind, Surface, WHEN_FREE_AGAIN, WHEN_IDLE } from '../contract/fiber.ts';
+import type { FiberDocument, FiberKind, WHEN_FREE_AGAIN, WHEN_IDLE } from '../contract/fiber.ts';
+import type { Surface } from '../contract/surface.ts';
 import { requireSchedule, requireZone } from '../fibers/field-values.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
 import { noteWorktree, type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';

@@ -31,7 +31,7 @@ const DUPLICATE_TRIES = 8;
 const DUPLICATE_WAIT_MS = 250;
 
 /** The multiplexer session of a recorder; rejects where nobody can tell. */
-export type RecorderSessions = {
+type RecorderSessions = {
   start(spec: { name: string; cwd: string; command: string[] }): Promise<RecorderStarted>;
   look(name: string): Promise<RecorderSession>;
   end(name: string): Promise<'killed' | 'gone' | 'unknown'>;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { sha256Of } from '../base/digest.ts';
 import { systemCode } from '../base/errors.ts';
 import type { SessionAddress } from '../contract/session-address.ts';
 import {
@@ -88,7 +88,7 @@ export class ContextMailbox {
 }
 
 function digestOf(message_id: string): string {
-  return createHash('sha256').update(message_id).digest('hex').slice(0, 16);
+  return sha256Of(message_id).slice(0, 16);
 }
 
 function isOf(message_id: string): (name: EntryName) => boolean {

@@ -17,7 +17,7 @@ export type Handing = {
  * What became of a text. `queued`: the program queued it behind its turn; `not_given`: nothing of it was given, and the
  * session may take it later; `refused`: it never will; `gone`: nothing of it was given, and nobody is in the session.
  */
-export type Handed =
+type Handed =
   | { kind: 'given' | 'queued' | 'gone' }
   | { kind: 'unknown' | 'not_given' | 'refused'; detail: string };
 

@@ -7,7 +7,7 @@ import type { BulkFile } from '../contract/threads/bulk-file.ts';
 import type { poolJobs } from '../contract/threads/pool.ts';
 
 /** The files of a message as they came: `bytes` has them one after the other. */
-export type SentFiles = { files: readonly BulkFile[]; bytes: Uint8Array | null };
+type SentFiles = { files: readonly BulkFile[]; bytes: Uint8Array | null };
 
 /** Keeps files of messages on this host, where the agents can read them. */
 export type FileKeeper = {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { sha256Of } from '../base/digest.ts';
 import { type StoredFile, storedFileSchema } from '../contract/http/attachments.ts';
 import { type Receipt, receiptSchema } from '../contract/http/messages.ts';
 import type { CheckedMessage } from '../contract/threads/messages.ts';
@@ -46,7 +46,7 @@ export function digestOf({ address, text, from, wake, files }: Omit<Accepted, 'm
   const chosen: unknown[] = [address, text, from, wake];
   // Without files it is the digest that records had before there were files.
   if (files.length > 0) chosen.push(files.map(({ name, sha256 }) => [name, sha256]));
-  return createHash('sha256').update(JSON.stringify(chosen)).digest('hex');
+  return sha256Of(JSON.stringify(chosen));
 }
 
 /** A message as it was accepted, with the canonical address and the files that were kept of it. */

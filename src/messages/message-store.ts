@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256Of } from '../base/digest.ts';
 import { systemCode } from '../base/errors.ts';
 import { looksLikeAddress } from '../contract/session-address.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
@@ -130,7 +130,7 @@ export class MessageStore {
 
 /** An id may differ from another by case alone, which some file systems do not tell apart. */
 function nameOf(message_id: string): string {
-  return createHash('sha256').update(message_id).digest('hex');
+  return sha256Of(message_id);
 }
 
 function readRecord(path: string): MessageRecord {

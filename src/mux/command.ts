@@ -63,7 +63,7 @@ export function commandArgv(...commands: readonly TmuxCommand[]): string[] {
 }
 
 /** Format of one line of `list-panes`; the session name comes last, since it may contain spaces. */
-export const PANE_FORMAT = [
+const PANE_FORMAT = [
   '#{session_id}',
   '#{session_created}',
   '#{session_attached}',

@@ -23,7 +23,7 @@ const SETTLE_MS = 2_000;
 /** A session by its stable id (`$7`) and its name; the server compares both when it acts. */
 export type PaneTarget = { id: string; name: string };
 
-export type Pasted = { kind: 'pasted' } | { kind: 'gone' } | { kind: 'unknown'; detail: string };
+type Pasted = { kind: 'pasted' } | { kind: 'gone' } | { kind: 'unknown'; detail: string };
 
 /** The first pane of a session, which runs its agent program, as something to read and to type into. */
 export type PaneInput = {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../base/digest.ts';
 import { isNetworkVariable } from '../platform/network-environment.ts';
 import { newSession, type TmuxCommand } from './command.ts';
 import { ANCHOR_SESSION } from './session-name.ts';
@@ -46,10 +46,7 @@ export function anchorCommands(size: { columns: number; rows: number }): TmuxCom
  * server cannot conflict.
  */
 export function scopeArgv(socket: string | null, now: number, command: readonly string[]): string[] {
-  const which = createHash('sha256')
-    .update(socket ?? 'default')
-    .digest('hex')
-    .slice(0, 8);
+  const which = sha256Of(socket ?? 'default').slice(0, 8);
   const unit = `svc-mux-${which}-${now.toString(36)}`;
   return ['--user', '--scope', '--collect', '--quiet', `--unit=${unit}`, '--', ...command];
 }

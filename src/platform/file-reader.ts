@@ -7,7 +7,7 @@ import { fileChanged, fileError, notAFile } from './file-error.ts';
 import { type FileStamp, isSameFile, stampOf } from './file-stamp.ts';
 
 /** What is at a path. */
-export type FileStat =
+type FileStat =
   | { kind: 'missing' }
   | { kind: 'file'; stamp: FileStamp; mtime_ms: number }
   | { kind: 'directory'; mtime_ms: number }

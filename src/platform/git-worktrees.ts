@@ -23,7 +23,7 @@ export type WorktreePlace = {
 };
 
 /** What became of a worktree that was to be removed; `branch_kept` says how its branch is deleted where it was kept. */
-export type RemovedWorktree = { branch_kept: string | null };
+type RemovedWorktree = { branch_kept: string | null };
 
 /** Git worktrees of the machine. */
 export type GitWorktrees = {

@@ -38,7 +38,7 @@ export function readMachineResources(options: ResourcesOptions): MachineResource
 }
 
 /** `MemAvailable` of `/proc/meminfo`, in bytes. */
-export function availableMemory(meminfo: string): number | null {
+function availableMemory(meminfo: string): number | null {
   const kib = /^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1];
   return kib === undefined ? null : Number(kib) * 1024;
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { sha256Of } from '../base/digest.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { findMemoryHierarchy, groupsUpFrom, type MemoryHierarchy } from './control-groups.ts';
 import { findExecutable } from './find-executable.ts';
@@ -211,7 +211,7 @@ function makeGroup(folder: string): void {
 }
 
 function nameOf(data_dir: string): string {
-  return `${PARENT_PREFIX}${createHash('sha256').update(data_dir).digest('hex').slice(0, 8)}`;
+  return `${PARENT_PREFIX}${sha256Of(data_dir).slice(0, 8)}`;
 }
 
 function namesIn(folder: string): string[] {

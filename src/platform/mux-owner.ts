@@ -67,7 +67,7 @@ export async function findMuxOwner(
 }
 
 /** The launchd label of the job that this process belongs to; null outside a job. */
-export function launchdLabel(env: Record<string, string | undefined>): string | null {
+function launchdLabel(env: Record<string, string | undefined>): string | null {
   const name = env.XPC_SERVICE_NAME;
   return name === undefined || name === '' || name === '0' ? null : name;
 }

@@ -26,14 +26,14 @@ import type { SocketRow } from '../http/socket.ts';
 import { ANSWERED_BY, GROUPS, PARAMETERS, routingName, STATUSES } from './api-words.ts';
 
 export type JsonSchema = { [key: string]: unknown };
-export type ApiParameter = {
+type ApiParameter = {
   name: string;
   in: 'query' | 'path';
   required: boolean;
   description: string;
   schema: JsonSchema;
 };
-export type ApiContent = { [media: string]: { schema: JsonSchema } };
+type ApiContent = { [media: string]: { schema: JsonSchema } };
 export type ApiOperation = {
   operationId: string;
   summary: string;

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError, isCoded } from '../base/errors.ts';
 import { encodedReply } from '../http/prepared-reply.ts';
-import type { Reply } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
 import type { Files } from './callers.ts';
 import { typeOfName } from './content-type.ts';
 
@@ -65,7 +65,7 @@ export class BoardFiles {
         `${path} has ${stamp.size} bytes; a file of the board may have ${MOST_FILE_BYTES}`,
       );
     const bytes = await this.#files.head(path, stamp, MOST_FILE_BYTES);
-    const etag = `"sha256-${createHash('sha256').update(bytes).digest('hex')}"`;
+    const etag = `"sha256-${sha256Of(bytes)}"`;
     const content_type = typeOfName(path) ?? 'application/octet-stream';
     return encodedReply({ status: 200, bytes, content_type, etag, headers });
   }

@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import { boardQuerySchema } from '../contract/http/board.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import { type BoardFile, BoardFiles } from './board-files.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';

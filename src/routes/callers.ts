@@ -35,7 +35,7 @@ export type Notices<E extends EventTable> = {
 };
 
 /** Notices to one component; false where one was not sent, as while the component is down or too far behind. */
-export type Notifies<E extends EventTable> = {
+type Notifies<E extends EventTable> = {
   notify<N extends keyof E & string>(event: N, payload: z.input<E[N]>, bulk?: Uint8Array | null): boolean;
 };
 

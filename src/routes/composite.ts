@@ -4,7 +4,7 @@ import type { Origin } from '../contract/http/composite.ts';
 import type { AskedRead } from '../contract/threads/fleet.ts';
 import { namesTag } from '../http/entity-tag.ts';
 import { Pieces } from '../http/pieces.ts';
-import type { Reply } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
 import type { RouteContext } from './context.ts';
 import type { LedgerBodies, LedgerBody } from './ledger-bodies.ts';
 import { type RemotePart, type RemoteParts, tagOfParts } from './remote-parts.ts';

@@ -1,6 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 import { Pieces } from '../http/pieces.ts';
-import type { Reply } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
 import type { Callers } from './callers.ts';
 import { type Here, wrapRead } from './composite.ts';
 import type { RouteContext } from './context.ts';

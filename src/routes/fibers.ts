@@ -13,7 +13,8 @@ import {
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { namesTag } from '../http/entity-tag.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { answerComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';

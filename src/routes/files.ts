@@ -65,7 +65,7 @@ export function filesRows(
 }
 
 /** A file as it was at one moment, and its digest; asks again when it changes meanwhile. */
-export async function digested(
+async function digested(
   files: Files,
   digests: Digests,
   path: string,

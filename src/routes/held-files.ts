@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../base/digest.ts';
 import type { FileStamp } from '../contract/threads/pool.ts';
-import type { Content } from '../http/row.ts';
+import type { Content } from '../http/reply.ts';
 import type { Files } from './callers.ts';
 
 /** Files of up to this many bytes are asked for again and again: pictures, notes, short transcripts. */
@@ -40,8 +40,7 @@ export class HeldFiles {
       bytes.set(piece, read);
       read += piece.length;
       // Who has all that was promised asks for no more, so that nothing would run after the last piece.
-      if (read === stamp.size && createHash('sha256').update(bytes).digest('hex') === sha256)
-        this.#hold(sha256, bytes);
+      if (read === stamp.size && sha256Of(bytes) === sha256) this.#hold(sha256, bytes);
       yield piece;
     }
   }

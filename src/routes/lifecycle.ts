@@ -13,7 +13,8 @@ import {
   transitionRefusedSchema,
 } from '../contract/http/lifecycle.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { LIVE_LEDGERS, type LiveFeed, type LiveMessage, liveMessageSchema } from '../contract/http/live.ts';
 import type { LedgerStamps } from '../contract/ledger-tags.ts';
 import { BudgetShare, MemoryBudget } from '../http/memory-budget.ts';
-import type { Row } from '../http/row.ts';
-import { defineSocketRow, type Socket, type SocketHandler } from '../http/socket.ts';
+import { defineSocketRow, type Row } from '../http/row.ts';
+import type { Socket, SocketHandler } from '../http/socket.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { FeedCache, FeedMove } from './feed-cache.ts';

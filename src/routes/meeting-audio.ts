@@ -5,8 +5,8 @@ import {
   audioMessageSchema,
   audioQuerySchema,
 } from '../contract/http/meeting.ts';
-import type { Row } from '../http/row.ts';
-import { defineSocketRow, type Socket, type SocketHandler } from '../http/socket.ts';
+import { defineSocketRow, type Row } from '../http/row.ts';
+import type { Socket, SocketHandler } from '../http/socket.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 

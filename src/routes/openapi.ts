@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import { sha256Of } from '../base/digest.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { RouteContext } from './context.ts';
 
 /** `GET /openapi.json`: the description of this API (OpenAPI 3.1), made once, when it is first asked for. */
@@ -31,6 +32,6 @@ export function openApiRows(context: Pick<RouteContext, 'describeApi'>): Row[] {
 }
 
 function replyWith(bytes: Uint8Array): Reply {
-  const etag = `"sha256-${createHash('sha256').update(bytes).digest('hex')}"`;
+  const etag = `"sha256-${sha256Of(bytes)}"`;
   return { status: 200, bytes, content_type: 'application/json', etag };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
 import type { AskedRead, RemoteRead } from '../contract/threads/fleet.ts';
@@ -92,5 +92,5 @@ export function tagOfParts(parts: readonly RemotePart[]): string {
   const told = parts.map(({ name, origin: { state, error, build }, digest }) => [
     ...[name, state, error?.code, build, digest],
   ]);
-  return createHash('sha256').update(JSON.stringify(told)).digest('base64url').slice(0, 22);
+  return sha256Of(JSON.stringify(told));
 }

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../base/digest.ts';
 import { type State, stateCompositeSchema, stateSchema } from '../contract/http/state.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { answerComposite, wrapRead } from './composite.ts';
 import type { RouteContext } from './context.ts';
@@ -53,7 +54,7 @@ export function stateRows(callers: Callers, parts: RemoteParts, context: RouteCo
             status: 200,
             pieces: wrapRead(context, read, {}, others),
             content_type: 'application/json',
-            etag: `W/"${createHash('sha256').update(told.join('\n')).digest('base64url')}"`,
+            etag: `W/"${sha256Of(told.join('\n'))}"`,
           };
         };
         return answerComposite(context, compose, {}, () => asked);

@@ -6,8 +6,8 @@ import {
 } from '../contract/http/terminal.ts';
 import type { WorkerScreen, WorkerScreenMark } from '../contract/threads/worker-screen.ts';
 import { BudgetShare, MemoryBudget } from '../http/memory-budget.ts';
-import type { Row } from '../http/row.ts';
-import { defineSocketRow, type Socket, type SocketHandler } from '../http/socket.ts';
+import { defineSocketRow, type Row } from '../http/row.ts';
+import type { Socket, SocketHandler } from '../http/socket.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { ScreenCopy } from './screen-copy.ts';

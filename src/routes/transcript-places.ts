@@ -112,7 +112,7 @@ export class TranscriptPlaces {
  * What the lines of the ledger say of a session: its transcript may have another id than the conversation
  * (WRK-5), and a conversation whose transcript is not known yet has a null one.
  */
-export function identityOf(session: string, lines: readonly SessionLine[]): Identity {
+function identityOf(session: string, lines: readonly SessionLine[]): Identity {
   const last = lines.at(-1);
   const harness = last === undefined ? null : (parseHarnessName(last.harness) ?? null);
   const agent = lines.findLast((line) => line.agent !== undefined)?.agent ?? null;

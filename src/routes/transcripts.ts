@@ -9,7 +9,8 @@ import {
   transcriptQuerySchema,
   transcriptReceiptSchema,
 } from '../contract/http/transcripts.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { Asker, Digests } from './digests.ts';

@@ -1,5 +1,6 @@
 import { type Version, versionSchema } from '../contract/http/version.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Reply } from '../http/reply.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import { bootMs } from './booting.ts';
 import type { RouteContext } from './context.ts';
 

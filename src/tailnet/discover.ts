@@ -43,7 +43,7 @@ export function nodesToAsk({ self, peers }: TailnetStatus): AskedNode[] {
 }
 
 /** Whether a machine is of the user of this one. Tagged ones share one number that is no user's. */
-export function isOfSameUser(node: TailnetNode, self: TailnetNode): boolean {
+function isOfSameUser(node: TailnetNode, self: TailnetNode): boolean {
   return node.user_id === self.user_id && !node.is_tagged && !self.is_tagged && !node.is_sharee;
 }
 
@@ -68,7 +68,7 @@ export function judgeAnswer({
 }
 
 /** Why a machine gave no answer. */
-export function judgeFailure(error: unknown): string {
+function judgeFailure(error: unknown): string {
   const cause = error instanceof Error ? error.cause : null;
   if (cause instanceof Error && cause.name === 'AbortError') return 'timeout';
   const code = systemCode(cause);

@@ -14,7 +14,7 @@ export type Handlers<C extends CallTable> = {
   ) => Answer<z.input<C[N]['output']>> | Promise<Answer<z.input<C[N]['output']>>>;
 };
 
-export type CallOptions = {
+type CallOptions = {
   /** In milliseconds; default: the deadline of the call table. */
   deadline_ms?: number;
 };

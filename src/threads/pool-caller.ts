@@ -5,7 +5,7 @@ import { poolJobs } from '../contract/threads/pool.ts';
 import { withBulk } from './bulk.ts';
 import type { Caller, Handlers } from './calls.ts';
 
-export type JobOptions = {
+type JobOptions = {
   /** Transferred if it fills its buffer. */
   bulk?: Uint8Array | null;
   /** In milliseconds, including the wait in the queue; default: the job's deadline. */

@@ -21,7 +21,8 @@ import { finishNest, nestFiber } from '../../src/fibers/nest.ts';
 import { encodeCatalogue } from '../../src/fibers/search/catalogue.ts';
 import { FiberSearch } from '../../src/fibers/search/search-catalogue.ts';
 import { openStore, type Store } from '../../src/fibers/store.ts';
-import { decodeSweep, type SweepResult, sweepStore } from '../../src/fibers/sweep.ts';
+import { sweepStore } from '../../src/fibers/sweep.ts';
+import { decodeSweep, type SweepResult } from '../../src/fibers/sweep-result.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 
 const IS_ROOT = process.getuid?.() === 0;

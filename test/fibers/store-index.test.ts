@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FiberDocument } from '../../src/contract/fiber.ts';
 import { StoreIndex } from '../../src/fibers/store-index.ts';
-import type { SweepResult } from '../../src/fibers/sweep.ts';
+import type { SweepResult } from '../../src/fibers/sweep-result.ts';
 
 const ULID = '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8';
 function row(store: string, id: string, overrides: Partial<FiberDocument> = {}): FiberDocument {

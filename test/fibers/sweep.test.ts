@@ -1,15 +1,14 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readDocuments, sweepStore } from '../../src/fibers/sweep.ts';
 import {
   addReadings,
   decodeReading,
   decodeSweep,
   encodePaths,
-  readDocuments,
   type SweepResult,
-  sweepStore,
-} from '../../src/fibers/sweep.ts';
+} from '../../src/fibers/sweep-result.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 
 const LATER = 60_000;

@@ -42,7 +42,7 @@ export const programRunner: ProgramRunner = {
   },
 };
 
-export type Launched = { session_name: string; plan: LaunchPlan; launched_at: number; marker: string };
+type Launched = { session_name: string; plan: LaunchPlan; launched_at: number; marker: string };
 
 /** A real agent program in a home, a tmux server and a model of its own. */
 export type RealHarness = {
@@ -68,7 +68,7 @@ export type RealHarness = {
   stop(): Promise<void>;
 };
 
-export type FoundTranscript = Extract<TranscriptProbe, { kind: 'found' }> & { text: string };
+type FoundTranscript = Extract<TranscriptProbe, { kind: 'found' }> & { text: string };
 
 export type StartOptions = {
   /** Path of the project below the scratch folder. */

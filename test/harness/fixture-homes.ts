@@ -5,7 +5,7 @@ import { builtinAgents } from '../../src/harness/agents/builtin-agents.ts';
 import type { ScratchFolder } from '../kit/scratch-folder.ts';
 
 /** What a transcript in a fixture home is about. */
-export type FixtureSession = {
+type FixtureSession = {
   session_uuid: string;
   cwd: string;
   /** First user text. */

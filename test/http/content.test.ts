@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { wantedOf } from '../../src/http/content-range.ts';
-import type { Content, Row } from '../../src/http/row.ts';
+import type { Content } from '../../src/http/reply.ts';
+import type { Row } from '../../src/http/row.ts';
 import { until } from '../kit/until.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
 import { getRow, json, type Served, serve } from './served.ts';

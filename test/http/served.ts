@@ -2,8 +2,9 @@ import { networkInterfaces } from 'node:os';
 import type { AccessPolicy } from '../../src/access/decide-access.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import type { Reply } from '../../src/http/reply.ts';
 import type { Route } from '../../src/http/routing.ts';
-import type { Reply, Row } from '../../src/http/row.ts';
+import type { Row } from '../../src/http/row.ts';
 import {
   createHttpServer,
   type HttpLimits,

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createDeferred } from '../../src/base/deferred.ts';
 import { Pieces } from '../../src/http/pieces.ts';
-import type { Content, Reply } from '../../src/http/row.ts';
+import type { Content, Reply } from '../../src/http/reply.ts';
 import { pause, until } from '../kit/until.ts';
 import { ask, requestText } from './raw-exchange.ts';
 import { getRow, json, SERVER_KIND, type Served, serve } from './served.ts';

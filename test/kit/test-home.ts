@@ -38,7 +38,7 @@ export const AGENT = {
   asks: ['asks.sh'],
   stubborn: ['stubborn.sh'],
 } as const;
-export type AgentId = keyof typeof AGENT;
+type AgentId = keyof typeof AGENT;
 
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
 

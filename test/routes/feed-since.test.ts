@@ -5,7 +5,7 @@ import type { ComponentView } from '../../src/contract/component.ts';
 import type { FiberRow } from '../../src/contract/fiber.ts';
 import { Feed } from '../../src/dispatch/feed.ts';
 import { Pieces } from '../../src/http/pieces.ts';
-import type { Reply } from '../../src/http/row.ts';
+import type { Reply } from '../../src/http/reply.ts';
 import { createFeedCache, FeedCache } from '../../src/routes/feed-cache.ts';
 import { FeedWindow } from '../../src/routes/feed-window.ts';
 import { fiberDocument } from '../fixtures/fibers/fiber-document.ts';

@@ -21,7 +21,7 @@ import { answeringDisks } from '../kit/answering-disks.ts';
 type Answer = (input: never) => unknown;
 
 /** A component in the test's own process: answers by call name, parsed with the real call table both ways. */
-export class InProcessComponent<C extends CallTable> implements Caller<C> {
+class InProcessComponent<C extends CallTable> implements Caller<C> {
   /** What each call answers; `exchange` answers are `{value, bulk, parts}`. A call without one is unavailable. */
   answers: { [N in keyof C]?: Answer } = {};
   /** Every call so far, oldest first. */
@@ -107,7 +107,7 @@ export class InProcessPoller extends InProcessComponent<typeof pollerCalls> {
 }
 
 /** The jobs of the pool, each run by the very function that a pool thread runs, in this thread. */
-export class InProcessPool implements Pool {
+class InProcessPool implements Pool {
   /** Names of the jobs so far, oldest first. */
   jobs: string[] = [];
   /** Runs before each job. */
@@ -132,7 +132,7 @@ export class InProcessPool implements Pool {
 type LedgersChanged = z.output<typeof ledgersEvents.ledgers_changed>;
 
 /** The ledgers thread, which also gives notice of its files. */
-export class InProcessLedgers extends InProcessComponent<typeof ledgersCalls> {
+class InProcessLedgers extends InProcessComponent<typeof ledgersCalls> {
   #hearers: ((stamps: LedgersChanged) => void)[] = [];
 
   constructor() {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
-import type { RequestView } from '../../src/http/row.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
 import type { Socket, SocketHandler } from '../../src/http/socket.ts';
 import { meetingAudioRows } from '../../src/routes/meeting-audio.ts';
 import { InProcessAudio } from './in-process-callers.ts';

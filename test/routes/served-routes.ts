@@ -17,7 +17,7 @@ import { LOOPBACK_ONLY, SERVER_KIND } from '../http/served.ts';
 import { checkAnswer } from '../kit/api-check.ts';
 import { createInProcessCallers, type InProcessCallers } from './in-process-callers.ts';
 
-export type JsonAnswer = Answer & { json: Record<string, unknown> };
+type JsonAnswer = Answer & { json: Record<string, unknown> };
 
 export type ServedRoutes = {
   callers: InProcessCallers;

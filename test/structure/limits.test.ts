@@ -32,7 +32,7 @@ import { scanRecords } from '../../src/harness/transcripts/transcript-scan.ts';
 import { readTail } from '../../src/harness/transcripts/transcript-tail.ts';
 import { parseListenAddress } from '../../src/http/listen-address.ts';
 import { OpenSockets } from '../../src/http/open-sockets.ts';
-import type { RequestView } from '../../src/http/row.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
 import { parsePatch } from '../../src/ledgers/commit-patch.ts';
 import { CommitsLedger } from '../../src/ledgers/commits-ledger.ts';
 import { showCommit } from '../../src/ledgers/show-commit.ts';

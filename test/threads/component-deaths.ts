@@ -6,7 +6,7 @@ import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.
 import { askEach, quickRules, realComponents, temporarySettings } from './real-components.ts';
 
 /** The four ways a thread can die, and what its view says afterwards. */
-export const DEATHS: readonly { kind: FaultKind; says: RegExp }[] = [
+const DEATHS: readonly { kind: FaultKind; says: RegExp }[] = [
   { kind: 'throw', says: /thrown outside of any call/ },
   { kind: 'exit', says: /exited with status 7/ },
   { kind: 'out-of-memory', says: /SVC_WORKER_MEMORY_MB/ },

@@ -12,7 +12,7 @@ import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { PollLoop, type PollLoopOptions } from '../../src/dispatch/poll-loop.ts';
 import { watchStore } from '../../src/fibers/watch.ts';
 import { OpenSockets } from '../../src/http/open-sockets.ts';
-import type { RequestView } from '../../src/http/row.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
 import type { Wire } from '../../src/http/socket.ts';
 import { ControlClient } from '../../src/mux/control-client.ts';
 import { channelPair } from '../../src/threads/channel.ts';

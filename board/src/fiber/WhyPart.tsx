@@ -72,7 +72,7 @@ function Reasons({ why: { verdict, first, blocked, last_death } }: { why: Why })
   );
 }
 
-export function Screen({ text }: { text: string }): ReactNode {
+function Screen({ text }: { text: string }): ReactNode {
   return (
     <details className={styles.screen}>
       <summary>Its last screen</summary>

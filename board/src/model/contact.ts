@@ -13,7 +13,7 @@ export type Contact =
   | { kind: 'refused'; message: string; retry_at: number };
 
 /** Between asking a daemon that does not answer. */
-export const RETRY_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
+const RETRY_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
 export const BOOTING_MS = 1_000;
 export const POLL_MS = 5_000;
 /** While the socket is open: that a daemon is gone is not always told by its connections. */

@@ -21,7 +21,7 @@ export type Told<T> = {
   read: T | null;
 };
 /** By the name of the host. */
-export type ByHost<T> = ReadonlyMap<string, Told<T>>;
+type ByHost<T> = ReadonlyMap<string, Told<T>>;
 
 /** What the ledgers of all hosts tell of one day; null for what was not read yet. */
 export type DayBook = {

@@ -15,7 +15,7 @@ import type { CommitLedgerLine, FiberRow, SentFilesRow, SessionLine } from './wi
 import { timeIn } from './wording.ts';
 
 /** A run of a worker, as far as it lies in the day. */
-export type Span = Stretch & { session: string | null };
+type Span = Stretch & { session: string | null };
 /** How a run ended, or that the document was closed. */
 export type End = { at: number; kind: 'handoff' | 'death' | 'end' | 'closed'; words: string };
 

@@ -6,7 +6,7 @@ import type { End, Fleet, Lane } from './day-lanes.ts';
 const MOST_SAMPLES = 360;
 
 export type Point = { x: number; height: number };
-export type Stripe = { from: number; to: number };
+type Stripe = { from: number; to: number };
 /** `file`: files were sent; the others as the ends of a run. */
 export type Mark = { x: number; kind: 'commit' | 'file' | End['kind'] };
 

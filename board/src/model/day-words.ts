@@ -158,7 +158,7 @@ export function laneLabel(lane: Lane): string {
   return said.join(', ');
 }
 
-export function several(n: number, what: string): string {
+function several(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`;
 }
 

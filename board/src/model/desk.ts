@@ -7,7 +7,7 @@ import type { FiberRow } from './wire.ts';
 import { returnHeading } from './wording.ts';
 
 /** Cards below a heading of their own. */
-export type Group = { heading: string; cards: readonly Card[] };
+type Group = { heading: string; cards: readonly Card[] };
 
 export type Desk = Readonly<Record<NonNullable<Place>, readonly Card[]>> & {
   pinned: readonly Card[];

@@ -37,7 +37,7 @@ export type Undo = { call: Call; change: Change; done: string };
 /** Forms that a gesture opens in place of a request. */
 export type Form = 'launch' | 'install' | 'pin' | 'repeat' | 'agent' | 'nest';
 
-export type Act =
+type Act =
   | {
       kind: 'write';
       call: Call;
@@ -160,7 +160,7 @@ export function buttonsOf({ error, blocked }: FiberRow, state: CardState): reado
 }
 
 /** Refusals that another folder mends, and those that another agent does. */
-export const FOLDER_REFUSALS: ReadonlySet<string> = new Set(['project_dir_missing', 'project_dir_in_store']);
+const FOLDER_REFUSALS: ReadonlySet<string> = new Set(['project_dir_missing', 'project_dir_in_store']);
 const AGENT_REFUSALS: ReadonlySet<string> = new Set(['agent_unknown', 'agent_unavailable', 'effort_unknown']);
 
 function subjectOf(row: FiberRow, facts: GestureFacts): Subject {
@@ -436,7 +436,7 @@ function undoCall(row: FiberRow, whose: Subject['whose'], change: Change): Call 
 }
 
 /** The days until which a fiber can rest, with their digits in the menu. */
-export function restDays(today: Day): readonly { day: Day | null; name: string; digit: string }[] {
+function restDays(today: Day): readonly { day: Day | null; name: string; digit: string }[] {
   const days: { day: Day | null; name: string }[] = [
     { day: dayAfter(today, 1), name: 'Tomorrow' },
     { day: mondayAfter(today), name: 'Monday' },

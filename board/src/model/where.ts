@@ -6,7 +6,7 @@ export const VIEWS: readonly View[] = ['desk', 'day', 'settings'];
 export const VIEW_NAMES: Readonly<Record<View, string>> = { desk: 'Desk', day: 'Day', settings: 'Settings' };
 
 /** Sheets that open over a view without a fiber. */
-export type SheetName = 'stash' | 'capture' | 'find' | 'keys' | 'hosts' | 'meeting';
+type SheetName = 'stash' | 'capture' | 'find' | 'keys' | 'hosts' | 'meeting';
 const SHEETS: readonly SheetName[] = ['stash', 'capture', 'find', 'keys', 'hosts', 'meeting'];
 
 /** What the page shows, as its address says: the daemon serves one page alone, so all of it is in the query. */

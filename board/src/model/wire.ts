@@ -3,7 +3,7 @@
 import type { FiberRow as ToldRow } from '../../../src/contract/fiber.ts';
 
 export type { Agent, AgentEffortReply, AgentsReply } from '../../../src/contract/agent.ts';
-export type { Roster, Surface } from '../../../src/contract/fiber.ts';
+export type { Roster } from '../../../src/contract/fiber.ts';
 export type { Activity, ActivityComposite } from '../../../src/contract/http/activity.ts';
 export type { Attached } from '../../../src/contract/http/attach.ts';
 export type { StoredFile } from '../../../src/contract/http/attachments.ts';
@@ -64,6 +64,7 @@ export type { Version } from '../../../src/contract/http/version.ts';
 export type { Why } from '../../../src/contract/http/why.ts';
 export type { CommitLedgerLine, SessionLine } from '../../../src/contract/ledger.ts';
 export type { MeetingMode } from '../../../src/contract/recorder.ts';
+export type { Surface } from '../../../src/contract/surface.ts';
 
 /** A row with the host whose feed has it. */
 export type FiberRow = ToldRow & { origin: string };

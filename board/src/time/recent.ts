@@ -5,7 +5,7 @@ import { Pace } from './pace.ts';
 import { readActivity } from './reads.ts';
 
 /** How far the Desk looks back. */
-export const RECENT_MS = 4 * HOUR_MS;
+const RECENT_MS = 4 * HOUR_MS;
 /** The activity of the last hours: of each session, and of all. */
 export type Recent = { known: Recorded; sessions: ReadonlyMap<string, Trace>; all: Trace };
 

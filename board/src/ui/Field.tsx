@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react';
 import styles from './Field.module.css';
 
 /** What an input gets from its field. */
-export type FieldInput = {
+type FieldInput = {
   id: string;
   className: string;
   'aria-describedby': string;

@@ -4,9 +4,9 @@ import type { Argument, Completes, Option } from './options.ts';
 import type { Verb } from './verb.ts';
 import { type Load, rowsOf, type VerbTable } from './verb-table.ts';
 
-export type ArgumentFacts = Omit<Argument, 'completes'> & { name: string; completes: Completes | null };
+type ArgumentFacts = Omit<Argument, 'completes'> & { name: string; completes: Completes | null };
 /** `names`: the short and the long one; `value`: the placeholder of its value in the help, null for a switch. */
-export type OptionFacts = Omit<Option, 'completes'> & {
+type OptionFacts = Omit<Option, 'completes'> & {
   names: string[];
   value: string | null;
   completes: Completes | null;

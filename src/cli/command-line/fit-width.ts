@@ -147,7 +147,7 @@ function textOf(span: Span): string {
  * As `wrapWords`, and a command stays on one line where that is long enough, so that it can be copied; where it is not,
  * the shell is told that it goes on.
  */
-export function wrapSentence(text: string, width: number, hanging = ''): string[] {
+function wrapSentence(text: string, width: number, hanging = ''): string[] {
   const room = width - lengthOf(hanging);
   const joined = text.replace(COMMAND, (command) =>
     (lengthOf(command) > room && command.startsWith('svc ') ? continued(command.split(' '), room) : [command])

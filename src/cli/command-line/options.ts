@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { CodedError } from '../../base/errors.ts';
-import { FIBER_STATUSES, type FiberStatus, SURFACES, type Surface } from '../../contract/fiber.ts';
+import { FIBER_STATUSES, type FiberStatus } from '../../contract/fiber.ts';
+import { SURFACES, type Surface } from '../../contract/surface.ts';
 
 /** What a shell completes to: fibers and agents, whose names it requests from `svc`, folders, or fixed words. */
 export type Completes = 'fibers' | 'agents' | 'folders' | readonly string[];

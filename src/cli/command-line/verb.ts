@@ -31,7 +31,7 @@ export type CliContext = {
 };
 
 /** A line that is written over again and again, and leaves nothing. */
-export type Progress = {
+type Progress = {
   tell(words: string): void;
   clear(): void;
 };

@@ -19,7 +19,7 @@ export type DaemonLookup =
   | { kind: 'unreadable'; path: string; detail: string };
 
 /** Path of the file that a running daemon maintains. */
-export function daemonFilePath(settings: Settings): string {
+function daemonFilePath(settings: Settings): string {
   return join(settings.data_dir, 'daemon.json');
 }
 

@@ -33,7 +33,7 @@ async function runHook(argv, context) {
   }, TICK_MS);
   try {
     if (argv[0] === 'event') await recordEvent(argv.slice(1), context);
-    else if (argv[0] === 'commit') await require('./record-commit.cjs').recordCommit(context, null);
+    else if (argv[0] === 'commit') await recordLastCommit(context, null);
   } catch {
     // An agent must not notice the loss of its event.
   } finally {
@@ -71,9 +71,19 @@ async function recordEvent(argv, context) {
   if (event !== null) writes.push(appendLine(ledgerPath(env, 'events'), event, ROTATE_BYTES));
   await Promise.allSettled(writes);
   const told = commitTold(input);
-  if (told !== null)
-    await require('./record-commit.cjs').recordCommit({ ...context, cwd: told.folder }, told.session);
+  if (told !== null) await recordLastCommit({ ...context, cwd: told.folder }, told.session);
   if (argv.includes(CONTEXT_FLAG)) await showContext(input, harnessOf(argv, env), env);
+}
+
+/**
+ * Loads what records a commit only where there is one: most hooks tell of none.
+ *
+ * @param {HookContext} context
+ * @param {string | null} session
+ */
+function recordLastCommit(context, session) {
+  const { recordCommit } = require('./record-commit.cjs');
+  return recordCommit(context, session);
 }
 
 /**

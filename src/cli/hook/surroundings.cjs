@@ -125,4 +125,4 @@ function field(json, name) {
   }
 }
 
-module.exports = { given, harnessOf, hostOf, ledgerPath, messagesDir, muxSessionOf, runDirOf, runSession };
+module.exports = { harnessOf, hostOf, ledgerPath, messagesDir, muxSessionOf, runDirOf, runSession };

@@ -1,9 +1,8 @@
 import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
-import { type Surface, surfaceSchema } from '../../contract/fiber.ts';
 import { type ClaimRequest, claimedSchema } from '../../contract/http/capture.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES, type Surface, surfaceSchema } from '../../contract/surface.ts';
 import { HARNESSES } from '../../harness/harnesses.ts';
-import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import { createRunner } from '../../platform/process.ts';
 import { DRY_RUN, FIBER, option, STORE, surfaceOption } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
+import { sha256Of } from '../../base/digest.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { dataPaths } from '../../config/paths.ts';
 import { readRemotes } from '../../config/remotes.ts';
@@ -101,7 +101,7 @@ const DAY_MS = 86_400_000;
 
 /** The beginning of the paths of a recording's own, as short as that of a socket has to be. */
 function placeOf(folder: string, launch: string): string {
-  const place = join(folder, `rec-${createHash('sha256').update(launch).digest('hex').slice(0, 12)}`);
+  const place = join(folder, `rec-${sha256Of(launch).slice(0, 12)}`);
   const path = `${place}.sock`;
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES) return place;
   throw new CodedError(

@@ -23,7 +23,7 @@ export const activityQuerySchema = z
   .object({ ...windowFields, origin: z.string().optional() })
   .refine(isWindow, NO_WINDOW);
 
-export const activityBucketSchema = z.object({
+const activityBucketSchema = z.object({
   /** Start of the minute in milliseconds; the oldest minutes may be merged into the start of their hour or day. */
   m: z.number().int(),
   /** Harness session; null if the hook did not report it. */

@@ -13,7 +13,6 @@ export const attachRequestSchema = z
   .refine((request) => (request.mux_session === undefined) !== (request.session === undefined), {
     message: 'name either a mux_session or a past session',
   });
-export type AttachRequest = z.infer<typeof attachRequestSchema>;
 
 export const attachedSchema = z.object({
   attached: z.literal(true),

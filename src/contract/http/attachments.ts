@@ -21,7 +21,7 @@ export const MOST_BATCH_BYTES = 25 * MB;
 export const ATTACHMENT_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Rules of a batch, in the order of evaluation; a refusal names the first broken one (ERR-3). */
-export const ATTACHMENT_RULES = ['mime', 'size', 'count', 'total', 'decode', 'sha256'] as const;
+const ATTACHMENT_RULES = ['mime', 'size', 'count', 'total', 'decode', 'sha256'] as const;
 export type AttachmentRule = (typeof ATTACHMENT_RULES)[number];
 
 /** `POST /attachments` (WPL-9). `data` is base64, `sha256` the hex digest of the decoded bytes. */

@@ -11,7 +11,6 @@ export const brakeViewSchema = z.object({
   /** Why it is on only until the daemon ends, and the mend; absent if its file was written. */
   fault: z.string().optional(),
 });
-export type BrakeView = z.infer<typeof brakeViewSchema>;
 
 /** `POST /brake`: nothing new is started on this host until `POST /brake/release`, across restarts. */
 export const pullBrakeSchema = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
+import { appIdentitySchema } from '../fiber.ts';
+import { surfaceSchema } from '../surface.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
 import { meetingSchema } from './meeting.ts';
 import { dryRunField } from './rehearsal.ts';

@@ -9,10 +9,10 @@ export const commitPatchQuerySchema = z.object({
   origin: z.string().optional(),
 });
 
-export const FILE_CHANGES = ['added', 'deleted', 'modified', 'renamed', 'copied'] as const;
+const FILE_CHANGES = ['added', 'deleted', 'modified', 'renamed', 'copied'] as const;
 
 /** Lines that changed, with those around them. Lines count from 1. */
-export const patchHunkSchema = z.object({
+const patchHunkSchema = z.object({
   /** The first line before the commit and after it; 0 where that side has none. */
   old_start: z.number().int(),
   new_start: z.number().int(),

@@ -31,7 +31,7 @@ export const conversationQuerySchema = z
   });
 
 /** One message, with its furthest stage. Times in milliseconds. */
-export const conversationMessageSchema = z.object({
+const conversationMessageSchema = z.object({
   message_id: z.string(),
   sent_at: z.number(),
   /** The address of a session, or the name of a person. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HARNESS_NAMES } from '../harness-name.ts';
 
 /** Whether an agent’s program has an account to work with; null where that cannot be told without starting it. */
-export const signInSchema = z.object({
+const signInSchema = z.object({
   signed_in: z.boolean().nullable(),
   /** What signs it in; null if it is. */
   mend: z.string().nullable(),

@@ -23,7 +23,7 @@ export const remoteWrittenSchema = z.object({
 export type RemoteWritten = z.infer<typeof remoteWrittenSchema>;
 
 /** How a remote is reached; times in milliseconds since the Unix epoch. */
-export const reachSchema = z.object({
+const reachSchema = z.object({
   /** `answers`: it did, the last time; `no_answer`: it did not; `no_address`: its entry says nowhere to ask. */
   state: z.enum(['answers', 'no_answer', 'no_address']),
   /** Since when it is so, as far as this daemon has asked. */
@@ -63,7 +63,7 @@ export type Fleet = z.infer<typeof fleetSchema>;
  * What keeps a tunnel up: not installed, installed with another text, or as the service manager says; `left_over` where
  * its remote is gone.
  */
-export const tunnelUnitStateSchema = z.enum([
+const tunnelUnitStateSchema = z.enum([
   'not_installed',
   'outdated',
   'active',

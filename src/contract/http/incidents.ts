@@ -4,7 +4,7 @@ import { dryRunField } from './rehearsal.ts';
 /**
  * A fiber whose worker ended with its multiplexer server or the machine, or at its memory limit. Times in milliseconds.
  */
-export const cutOffFiberSchema = z.object({
+const cutOffFiberSchema = z.object({
   fiber_id: z.string(),
   uid: z.string(),
   store: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FIELD_LIMITS } from '../document-limits.ts';
-import { fiberKindSchema, surfaceSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../fiber.ts';
+import { fiberKindSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../fiber.ts';
+import { surfaceSchema } from '../surface.ts';
 import { referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
@@ -69,7 +70,6 @@ export const lifecycleRequestSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('reopen'), ...whose }),
 ]);
 export type LifecycleRequest = z.infer<typeof lifecycleRequestSchema>;
-export type LifecycleAction = LifecycleRequest['action'];
 export const LIFECYCLE_ACTIONS = lifecycleRequestSchema.options.map((option) => option.shape.action.value);
 
 /** The result of the verb: the exit status and the text that the command prints, and the code of a refusal. */
@@ -119,7 +119,7 @@ export type TransitionRequest = z.infer<typeof transitionRequestSchema>;
 export type TransitionTarget = TransitionRequest['target'];
 
 /** `none`: the fiber was already in that column. */
-export const TRANSITION_ACTIONS = [
+const TRANSITION_ACTIONS = [
   'none',
   'pause',
   'draft',
@@ -129,7 +129,7 @@ export const TRANSITION_ACTIONS = [
   'accept',
   'compost',
 ] as const;
-export const transitionActionSchema = z.enum(TRANSITION_ACTIONS);
+const transitionActionSchema = z.enum(TRANSITION_ACTIONS);
 export type TransitionAction = z.infer<typeof transitionActionSchema>;
 const moved = {
   fiber_id: z.string(),

@@ -3,7 +3,7 @@ import { fibersDeltaSchema } from './fibers.ts';
 
 /** The ledgers of a host, as `GET /live` names them. */
 export const LIVE_LEDGERS = ['events', 'sessions', 'commits'] as const;
-export type LiveLedger = (typeof LIVE_LEDGERS)[number];
+type LiveLedger = (typeof LIVE_LEDGERS)[number];
 export type LiveFeed = 'fibers' | 'remotes' | LiveLedger;
 
 /** One message of `GET /live`. */

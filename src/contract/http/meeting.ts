@@ -7,7 +7,7 @@ import { dryRunField } from './rehearsal.ts';
 /** Lines of a tail (MTR-2). */
 export const MOST_TAIL_LINES = 30;
 
-export const meetingStateSchema = z.enum(['starting', 'loading', 'live', 'stopping', 'failed']);
+const meetingStateSchema = z.enum(['starting', 'loading', 'live', 'stopping', 'failed']);
 export type MeetingStateName = z.infer<typeof meetingStateSchema>;
 
 /** The meeting that this host records (MTR-1 to MTR-6). Times in milliseconds since the Unix epoch. */
@@ -35,7 +35,7 @@ export const meetingSchema = z.object({
 export type Meeting = z.infer<typeof meetingSchema>;
 
 /** The audio of a phone as it passes through this daemon; null unless a phone meeting is there. */
-export const meetingAudioSchema = z.object({
+const meetingAudioSchema = z.object({
   /** A phone is connected and its audio reaches the recorder. */
   connected: z.boolean(),
   /** Loudest sample of the last second, in decibels below full scale; null without audio. */

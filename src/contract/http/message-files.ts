@@ -7,13 +7,13 @@ export const MOST_FILES = 8;
 /** Maximum size of all files of one message in bytes, decoded (LIM-8). */
 export const MOST_FILES_BYTES = 20 * 1024 * 1024;
 /** Maximum length of a file name, in bytes of UTF-8. */
-export const MOST_NAME_BYTES = 255;
+const MOST_NAME_BYTES = 255;
 
 /** Names that Windows takes for a device, whatever follows the first dot. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\s*(?:\.|$)/i;
 
 /** Why a name cannot be that of a file on every system; null if it can. */
-export function fileNameFault(name: string): string | null {
+function fileNameFault(name: string): string | null {
   if (name === '' || name === '.' || name === '..') return 'is no file name';
   if (Buffer.byteLength(name) > MOST_NAME_BYTES) return `is longer than ${MOST_NAME_BYTES} bytes`;
   if (/[/\\]/.test(name)) return 'has a path separator; give the last part of the path alone';

@@ -17,7 +17,7 @@ export type ReceiptStatus = (typeof RECEIPT_STATUSES)[number];
 
 /** It is part of the text that the agent reads. */
 const MESSAGE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-export const messageIdSchema = z
+const messageIdSchema = z
   .string()
   .regex(MESSAGE_ID, 'takes 1 to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit');
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { surfaceSchema } from '../fiber.ts';
+import { surfaceSchema } from '../surface.ts';
 import { flagSchema } from './bounded.ts';
 
 export const peersQuerySchema = z.object({ local: flagSchema.optional() });

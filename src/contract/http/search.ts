@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fiberStatusSchema } from '../fiber.ts';
 
 /** Longest query, in UTF-16 units. */
-export const MOST_QUERY_CHARS = 500;
+const MOST_QUERY_CHARS = 500;
 
 const whole = (least: number, most: number) =>
   z
@@ -40,7 +40,7 @@ const matchSchema = z
 /** A text with its matches. */
 const markedTextSchema = z.object({ text: z.string(), matches: z.array(matchSchema) });
 
-export const searchHitSchema = z.object({
+const searchHitSchema = z.object({
   id: z.string(),
   uid: z.string().nullable(),
   store: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { compositeOf } from './composite.ts';
 
 /** Files sent by a worker in one call; `at` in milliseconds. */
-export const sentFilesRowSchema = z.object({
+const sentFilesRowSchema = z.object({
   at: z.number(),
   session: z.string().nullable(),
   mux: z.string().nullable(),

@@ -21,7 +21,7 @@ export const placesSchema = z.object({
 export type Places = z.infer<typeof placesSchema>;
 
 /** Health of one store's listing (DSP-1). */
-export const storeHealthSchema = z.object({
+const storeHealthSchema = z.object({
   store: z.string(),
   /** `cold`: not listed yet; `stale`: last-known rows are being used. */
   state: z.enum(['cold', 'ok', 'stale']),
@@ -33,7 +33,7 @@ export const storeHealthSchema = z.object({
 export type StoreHealth = z.infer<typeof storeHealthSchema>;
 
 /** How memory limits of workers are enforced; `detail` says where, or why they are not. Null: no limit. */
-export const workerMemoryViewSchema = z.object({
+const workerMemoryViewSchema = z.object({
   mechanism: z.enum(['systemd', 'cgroup v2', 'cgroup v1', 'none']),
   detail: z.string(),
   worker_bytes: z.number().nullable(),
@@ -44,7 +44,7 @@ export type WorkerMemoryView = z.infer<typeof workerMemoryViewSchema>;
  * Whether this daemon dispatches from a store. `elsewhere`: another daemon of the same host id on this machine does,
  * and this one starts nothing from it; `unknown`: that could not be determined, and this one starts nothing either.
  */
-export const storeLeaseSchema = z.object({
+const storeLeaseSchema = z.object({
   state: z.enum(['held', 'elsewhere', 'unknown']),
   holder: z
     .object({
@@ -167,7 +167,7 @@ export const ledgersStateSchema = z.object({
 export type LedgersState = z.infer<typeof ledgersStateSchema>;
 
 /** How fresh the copy of the feed of a remote is (RTE-7). */
-export const remoteStateSchema = z.object({
+const remoteStateSchema = z.object({
   name: z.string(),
   /** As of a host in a composite; `unpolled`: it has not been asked yet. */
   state: z.enum(['unpolled', ...originFields.state.options]),
@@ -191,7 +191,6 @@ export const audioStateSchema = z.object({
   /** Connections of `GET /meeting/audio`. */
   sockets: z.number().int(),
 });
-export type AudioState = z.infer<typeof audioStateSchema>;
 
 /** `GET /state` (RPL-19, OPR-2); the part of a component that does not answer is null. */
 export const stateSchema = z.object({

@@ -11,7 +11,6 @@ export const terminalQuerySchema = z.object({
 
 /** One of the 256 colours of a terminal, of which each reader chooses the first 16; or `#rrggbb`. */
 const colourSchema = z.union([z.number().int().min(0).max(255), z.string().regex(/^#[0-9a-f]{6}$/)]);
-export type TerminalColour = z.infer<typeof colourSchema>;
 
 const on = z.literal(true).optional();
 /** A piece of a line: its text alone, or with its attributes. */
@@ -27,7 +26,6 @@ const styledSchema = z.strictObject({
   hidden: on,
   strike: on,
 });
-export type StyledText = z.infer<typeof styledSchema>;
 
 const runSchema = z.union([z.string(), styledSchema]);
 export type TerminalRun = z.infer<typeof runSchema>;

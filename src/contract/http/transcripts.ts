@@ -33,7 +33,7 @@ export const BYTE_COUNT_HEADER = 'X-Transcript-Byte-Count';
 export const SHA256_HEADER = 'X-Transcript-SHA256';
 
 /** Maximum number of sessions of one request (LIM-9). */
-export const MOST_LINKED_SESSIONS = 50;
+const MOST_LINKED_SESSIONS = 50;
 /** How long the absence of a transcript is cached, in milliseconds (LIM-10). */
 export const MISSING_MEMORY_MS = 60_000;
 
@@ -54,7 +54,7 @@ export const linksQuerySchema = z.object({
 });
 
 /** The web address of a session (REC-6); `url` is null if there is none. */
-export const sessionLinkSchema = z.object({
+const sessionLinkSchema = z.object({
   session: z.string(),
   availability: z.enum(['available_local', 'transcript_missing', 'host_unreachable']),
   harness: z.enum(HARNESS_NAMES).nullable(),

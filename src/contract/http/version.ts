@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { componentViewSchema } from '../component.ts';
 
 /** A version mismatch found at boot (VER-3). */
-export const skewSchema = z.object({
+const skewSchema = z.object({
   /** `prompt`: the package's own skills were written for other launch messages; `cli`: the program of `SVC_CLI`. */
   of: z.enum(['skills', 'hooks', 'prompt', 'cli']),
   /** The agent program or path concerned; null for the package. */
@@ -14,7 +14,7 @@ export const skewSchema = z.object({
 export type Skew = z.infer<typeof skewSchema>;
 
 /** The way into the private network, and out of it (OPR-1, OPR-3). */
-export const tailnetDialSchema = z.object({
+const tailnetDialSchema = z.object({
   /**
    * `disabled`: nothing here uses the private network; `pending`: it has not been looked for yet; `unavailable`: no program
    * of it answers; `available`: one does; with a listener there, `unbound` until it listens and `ready` once it does; `error`:
@@ -31,7 +31,7 @@ export const tailnetDialSchema = z.object({
 export type TailnetDial = z.infer<typeof tailnetDialSchema>;
 
 /** What was found in the private network (OPR-1). Times are milliseconds since the Unix epoch. */
-export const discoverySchema = z.object({
+const discoverySchema = z.object({
   enabled: z.boolean(),
   /** `pending`: it has not been looked yet; `unavailable`: the private network could not be asked. */
   state: z.enum(['pending', 'ok', 'unavailable', 'disabled']),

@@ -77,7 +77,6 @@ export const audioCalls = {
 
 /** A socket of `GET /meeting/audio` and the last that it is to be told; `id` is that of the main thread. */
 const audioSocketSchema = z.object({ id: z.number().int(), message: audioMessageSchema });
-export type AudioSocketState = z.infer<typeof audioSocketSchema>;
 
 /** Each notice tells the state of all sockets, so that a later one may take the place of an earlier one. */
 export const audioEvents = {

@@ -14,7 +14,7 @@ import { remoteAddressSchema } from '../remote-address.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 /** The answer of another host to one request of this daemon. */
-export const hostAnswerSchema = z.object({ status: z.number().int(), body: z.unknown() });
+const hostAnswerSchema = z.object({ status: z.number().int(), body: z.unknown() });
 export type HostAnswer = z.infer<typeof hostAnswerSchema>;
 
 /** A meeting, and the fiber on another host that it joined; null for a capture. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { surfaceSchema } from '../fiber.ts';
 import { HARNESS_NAMES } from '../harness-name.ts';
+import { surfaceSchema } from '../surface.ts';
 
 /** Which session of this host a message is for. */
 export const messageTargetQuerySchema = z.object({ harness: z.enum(HARNESS_NAMES), native_id: z.string() });

@@ -267,7 +267,7 @@ export const pollerCalls = {
 
 /** Notices from the poller. */
 /** A message to a session of this host. */
-export const dueMessageSchema = z.object({ address: z.string(), text: z.string(), message_id: z.string() });
+const dueMessageSchema = z.object({ address: z.string(), text: z.string(), message_id: z.string() });
 export type DueMessage = z.infer<typeof dueMessageSchema>;
 
 export const pollerEvents = {

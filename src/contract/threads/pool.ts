@@ -12,7 +12,7 @@ import type { CallTable } from './call-table.ts';
 import { checkedMessageSchema } from './messages.ts';
 
 /** Identity of the file at a path; device and inode as decimal strings, since they may exceed 2^53. */
-export const fileStampSchema = z.object({
+const fileStampSchema = z.object({
   dev: z.string(),
   ino: z.string(),
   size: z.number().int(),
@@ -58,7 +58,7 @@ export const poolJobs = {
   ping: { input: z.object({}), output: z.object({}), deadline_ms: 5_000 },
   /**
    * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first); bulk out: for
-   * `decodeSweep` (fibers/sweep.ts).
+   * `decodeSweep` (fibers/sweep-result.ts).
    */
   sweep_store: { input: sweepSchema, output: z.object({}), deadline_ms: 20_000, step_ms: PARSE_LIMIT_MS },
   /** Reads documents and folders that a sweep only named. Bulk in: their paths; bulk out: for `decodeReading`. */

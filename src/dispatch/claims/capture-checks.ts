@@ -6,8 +6,13 @@ import type {
   CaptureView,
   ClaimAddress,
 } from '../../contract/http/capture.ts';
+import {
+  DEFAULT_SURFACE,
+  SURFACE_RULES,
+  type Surface,
+  surfaceOfConversation,
+} from '../../contract/surface.ts';
 import { resolveEffort } from '../../harness/agents/registry.ts';
-import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { captureReference, workerSkills } from '../plan/launch-message.ts';
 import { refuseByDirectory, requestedDirectory } from '../plan/preflight.ts';
@@ -17,7 +22,7 @@ import type { World } from '../world/world.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** How long a capture that ended without a fiber is shown, and how long its text is kept, in milliseconds. */
-export const SHOWN_MS = 24 * HOUR_MS;
+const SHOWN_MS = 24 * HOUR_MS;
 export const KEPT_MS = 14 * 24 * HOUR_MS;
 
 /** A capture as it is asked for, with the store that its fiber goes to. */
@@ -73,10 +78,10 @@ export function capturePrompt(
   checked: CheckedCapture,
   record: CaptureRecord,
   claim: ClaimAddress,
+  surface: Surface,
 ): string {
   const skills = workerSkills(world.skillsDir);
   const { session_uuid } = record;
-  const surface = record.app === undefined ? 'cli' : 'app';
   const mux_session = SURFACE_RULES[surface].in_terminal ? record.mux_session : null;
   const { meeting } = checked;
   return buildPrompt({
@@ -122,7 +127,9 @@ export function refusedCapture(host: string, refusal: Refusal): CaptureRefused {
     host,
     message: refusal.message,
     ...(refusal.needs === undefined ? {} : { needs: refusal.needs }),
-    ...(refusal.thread_id === undefined ? {} : { surface: 'app', thread_id: refusal.thread_id }),
+    ...(refusal.thread_id === undefined
+      ? {}
+      : { surface: surfaceOfConversation(refusal), thread_id: refusal.thread_id }),
   };
 }
 

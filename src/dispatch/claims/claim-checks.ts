@@ -1,9 +1,9 @@
 import { CodedError } from '../../base/errors.ts';
-import type { FiberDocument, Surface } from '../../contract/fiber.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Claimed } from '../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { SURFACE_RULES, type Surface } from '../../contract/surface.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
-import { SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import { claimMarkersOf, needsMark } from '../edits/claim-markers.ts';
 import type { Memory } from '../holds/memory.ts';
 import type { Run } from '../run/run.ts';

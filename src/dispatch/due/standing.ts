@@ -48,7 +48,7 @@ export function nextOccurrences(document: FiberDocument, now: number, zone: stri
  * The last moment at which this role was served, in milliseconds; null when nothing is recorded. Where the document
  * does not say when it was created, its ULID does.
  */
-export function servedAt(document: FiberDocument): number | null {
+function servedAt(document: FiberDocument): number | null {
   const runtime = document.svc?.runtime;
   const moments = [
     timeOf(runtime?.dispatched_at),

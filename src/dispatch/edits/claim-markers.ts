@@ -1,4 +1,5 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { DEFAULT_SURFACE } from '../../contract/surface.ts';
 import { planClaim } from '../../lifecycle/claim-plan.ts';
 import type { Run } from '../run/run.ts';
 import type { DocumentChange } from '../world/documents.ts';
@@ -14,7 +15,9 @@ export function claimMarkersOf(
   const thread_id = run.app?.thread_id ?? undefined;
   const markers = { ...run, ...claim, ...(thread_id === undefined ? {} : { thread_id }) };
   const plan = planClaim(current, markers, run.started_at);
-  return run.app === undefined ? plan : { ...plan, set: { ...plan.set, 'svc.surface': 'app' } };
+  return run.surface === DEFAULT_SURFACE
+    ? plan
+    : { ...plan, set: { ...plan.set, 'svc.surface': run.surface } };
 }
 
 /** The same under the document's lock, with what it said before noted in the run directory first. */

@@ -13,7 +13,7 @@ import {
   pausedUntil,
   type RunEnd,
 } from './breaker.ts';
-import type { Memory } from './memory.ts';
+import type { Refusals } from './refusals.ts';
 
 const bookSchema = z.object({ version: z.literal(1), fibers: z.record(z.string(), breakerEntrySchema) });
 
@@ -95,7 +95,7 @@ export class BreakerBook {
  */
 export function blockWhenPaused(
   world: Pick<World, 'clock' | 'runDirectories'>,
-  memory: Pick<Memory, 'breaker' | 'refusals'>,
+  memory: { breaker: BreakerBook; refusals: Refusals },
   key: string,
   fiber_id: string,
 ): void {

@@ -45,7 +45,7 @@ export function serverOf(
 }
 
 /** The incidents with these losses in them: one for each server or boot that was lost. */
-export function withLosses(
+function withLosses(
   incidents: readonly IncidentRecord[],
   losses: readonly Loss[],
   now: number,

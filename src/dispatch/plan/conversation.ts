@@ -1,8 +1,8 @@
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { APP_HARNESS, type HarnessName, parseHarnessName } from '../../contract/harness-name.ts';
+import { DEFAULT_SURFACE, surfaceOfConversation } from '../../contract/surface.ts';
 import type { TranscriptProbe } from '../../harness/adapter.ts';
-import { DEFAULT_SURFACE } from '../../lifecycle/surfaces.ts';
 import { resumeSessionName } from '../../mux/session-name.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { followSession } from '../run/follow-session.ts';
@@ -197,8 +197,7 @@ type Decided = Conversation | { kind: 'refused'; refusal: Refusal };
 export function onSurface(document: FiberDocument, decided: Decided): Decided {
   if (decided.kind !== 'resume') return decided;
   const runtime = document.svc?.runtime;
-  const was = runtime?.thread_id === undefined ? 'cli' : 'app';
-  if (was === (document.svc?.surface ?? DEFAULT_SURFACE)) return decided;
+  if (surfaceOfConversation(runtime ?? {}) === (document.svc?.surface ?? DEFAULT_SURFACE)) return decided;
   const { session_uuid } = decided;
   const harness = runtime?.harness ?? APP_HARNESS;
   const previous = { session_uuid, harness, cut_off: true, transcript: null };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../../base/digest.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import { captureReference, workerSkills } from './launch-message.ts';
 import { buildPrompt, type CaptureMessageFacts, type FiberMessageFacts } from './prompt.ts';
@@ -55,5 +55,5 @@ export function everyLaunchMessage(folder: string): string[] {
  * changes without the other (VER-3).
  */
 export function launchMessageDigest(): string {
-  return createHash('sha256').update(everyLaunchMessage('').join('\0')).digest('hex').slice(0, 12);
+  return sha256Of(everyLaunchMessage('').join('\0')).slice(0, 12);
 }

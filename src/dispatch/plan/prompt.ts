@@ -1,7 +1,8 @@
-import type { Roster, Surface } from '../../contract/fiber.ts';
+import type { Roster } from '../../contract/fiber.ts';
+import type { Surface } from '../../contract/surface.ts';
 
 /** A skill that a worker is told to activate: its name, and the absolute path of its SKILL.md. */
-export type SkillReference = { name: string; path: string };
+type SkillReference = { name: string; path: string };
 
 /** The two skills that every launch message names. */
 export type WorkerSkills = { store: SkillReference; service: SkillReference };

@@ -1,13 +1,13 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES } from '../../contract/surface.ts';
 import type { TranscriptProbe } from '../../harness/adapter.ts';
-import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { ResumeMode } from '../run/run-id.ts';
 import { handedOff, timeOf } from '../world/documents.ts';
 import type { PreviousSession } from './prompt.ts';
 
 /** The conversation that the last dispatch of a fiber left, as its document, run directory and hooks tell. */
-export type PreviousConversation = {
+type PreviousConversation = {
   session_uuid: string;
   harness: HarnessName;
   /** Host that it ran on; null when nothing tells. */
@@ -59,7 +59,7 @@ export const FRESH_REASONS = [
   'absent',
   'cold',
 ] as const;
-export type FreshReason = (typeof FRESH_REASONS)[number];
+type FreshReason = (typeof FRESH_REASONS)[number];
 
 export type ResumeDecision =
   | { kind: 'resume'; session_uuid: string }

@@ -3,6 +3,7 @@ import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { surfaceOfConversation } from '../../contract/surface.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import type { Refusal } from '../holds/refusals.ts';
@@ -181,7 +182,7 @@ function needsStart(running: Run, request: DispatchRequest): boolean {
 }
 
 /** What the dispatch API answers for a worker that was started, or runs already. */
-export function dispatchedReply(host: string, run: Run, already_running: boolean): Dispatched {
+function dispatchedReply(host: string, run: Run, already_running: boolean): Dispatched {
   return {
     dispatched: true,
     already_running,
@@ -191,7 +192,7 @@ export function dispatchedReply(host: string, run: Run, already_running: boolean
 }
 
 /** The same answer, saying what of the request a worker that runs already was not given. */
-export function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchRequest): R {
+function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchRequest): R {
   if (!reply.dispatched || !reply.already_running) return reply;
   const untold = [
     ...(isBlank(request.user_message) ? [] : ['was not told the message']),
@@ -211,7 +212,7 @@ function isBlank(text: string | undefined): boolean {
  * What the dispatch API answers for a refusal (WPL-1, ERR-17). One that a person mends by resending with a
  * directory is an `arm_refused`.
  */
-export function refusedReply(host: string, document: FiberDocument, refusal: Refusal): Refused {
+function refusedReply(host: string, document: FiberDocument, refusal: Refusal): Refused {
   return {
     dispatched: false,
     reason: refusal.needs === undefined ? refusal.reason : 'arm_refused',
@@ -220,7 +221,12 @@ export function refusedReply(host: string, document: FiberDocument, refusal: Ref
     message: refusal.message,
     ...(refusal.thread_id === undefined
       ? {}
-      : { surface: 'app', thread_id: refusal.thread_id, session_uuid: refusal.thread_id, mux_session: null }),
+      : {
+          surface: surfaceOfConversation(refusal),
+          thread_id: refusal.thread_id,
+          session_uuid: refusal.thread_id,
+          mux_session: null,
+        }),
     ...(refusal.needs === undefined ? {} : { needs: refusal.needs }),
   };
 }

@@ -20,7 +20,7 @@ const CAPTURE_FILE = 'capture.json';
 /** The text as it was sent, to be captured again. */
 const TEXT_FILE = 'text.md';
 
-export const captureRecordSchema = z.object({
+const captureRecordSchema = z.object({
   version: z.literal(1),
   launch_id: z.string().min(1),
   run_id: z.string().min(1),

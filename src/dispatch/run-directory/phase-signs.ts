@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { endOfFile } from './run-file-end.ts';
 
 /** Written by `svc hook event` into the run directory that the agent's environment names. */
-export const PHASE_SIGNS_FILE = 'phases.jsonl';
+const PHASE_SIGNS_FILE = 'phases.jsonl';
 
 /** The last sign stands at the end; signs of agents inside may stand after it. */
 const MOST_BYTES = 16 * 1024;

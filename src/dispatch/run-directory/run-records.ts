@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { deathSchema, surfaceSchema } from '../../contract/fiber.ts';
+import { deathSchema } from '../../contract/fiber.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
+import { surfaceSchema } from '../../contract/surface.ts';
 
 /** An app conversation of a run, as its run directory keeps it. */
 export const appRecordSchema = z.object({
@@ -19,7 +20,7 @@ export type AppRecord = z.infer<typeof appRecordSchema>;
 /** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
 
 /** What a start that goes on with an earlier conversation found, and what it was to say. */
-export const resumeRecordSchema = z.object({
+const resumeRecordSchema = z.object({
   session_uuid: z.string().min(1),
   /** Size of the transcript in bytes before the start; null where none was found. */
   size: z.number().nullable(),

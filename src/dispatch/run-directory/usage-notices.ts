@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { endOfFile } from './run-file-end.ts';
 
 /** Written by `svc hook event` into the run directory when a turn failed at a limit of the account. */
-export const USAGE_NOTICES_FILE = 'usage-limits.jsonl';
+const USAGE_NOTICES_FILE = 'usage-limits.jsonl';
 
 const noticeSchema = z.object({ at: z.number(), type: z.literal('usage_limit'), notice: z.string().min(1) });
 /** What an agent program said to its hooks; `at` in milliseconds. */

@@ -1,5 +1,6 @@
-import type { ContextUse, Death, Surface } from '../../contract/fiber.ts';
+import type { ContextUse, Death } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
+import type { Surface } from '../../contract/surface.ts';
 import type { AppPhase } from '../../harness/app-server/conversation.ts';
 import type { AppTurn } from '../../harness/app-server/turn.ts';
 import type { MuxServer } from '../../mux/mux.ts';

@@ -1,5 +1,5 @@
 import type { RunView } from '../../contract/fiber.ts';
-import { SURFACE_RULES } from '../../lifecycle/surfaces.ts';
+import { SURFACE_RULES } from '../../contract/surface.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';

@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
+import { sha256Of } from '../../base/digest.ts';
 import { isCoded } from '../../base/errors.ts';
 import {
   type DocumentPlace,
-  digestOf,
   type ParsedDocument,
   parseDocument,
   parsePlainDocument,
   unparsedDocument,
 } from '../../fibers/document.ts';
 import { type DocumentParser, unreadYet } from '../../fibers/document-parser.ts';
-import { decodeReading, encodePaths } from '../../fibers/sweep.ts';
+import { decodeReading, encodePaths } from '../../fibers/sweep-result.ts';
 import type { StoreReader } from './store-poll.ts';
 
 /** Digests that are remembered; of older ones the documents are parsed elsewhere once more. */
@@ -50,7 +50,7 @@ export class PooledParser implements DocumentParser {
   parse(bytes: Buffer, place: DocumentPlace): ParsedDocument {
     const plain = parsePlainDocument(bytes, place);
     if (plain !== null) return plain;
-    const digest = digestOf(bytes);
+    const digest = sha256Of(bytes);
     if (this.#wasEnded(digest)) return unparsedDocument(bytes, place, ENDED);
     if (this.#proven.has(digest) || this.#isKnown(place.path, digest)) return parseDocument(bytes, place);
     this.#seen.set(place.path, digest);

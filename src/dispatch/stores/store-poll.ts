@@ -11,10 +11,10 @@ import {
   decodeReading,
   decodeSweep,
   encodePaths,
-  pathOfToken,
   type Reading,
   type SweepResult,
-} from '../../fibers/sweep.ts';
+} from '../../fibers/sweep-result.ts';
+import { pathOfToken } from '../../fibers/sweep-stamp.ts';
 import type { Disks } from '../../platform/disks.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
 import type { Came } from './folder-hints.ts';

@@ -1,4 +1,4 @@
-import type { Surface } from '../../contract/fiber.ts';
+import type { Surface } from '../../contract/surface.ts';
 import type { Memory } from '../holds/memory.ts';
 import type { World } from '../world/world.ts';
 import { APP, openApp } from './app/app.ts';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 
@@ -36,8 +35,4 @@ export function decodedLength(data: string): number {
 export function decodeExactly(data: string): Buffer | null {
   const decoded = Buffer.from(data, 'base64');
   return decoded.length === decodedLength(data) && decoded.toString('base64') === data ? decoded : null;
-}
-
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

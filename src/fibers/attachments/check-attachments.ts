@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { sha256Of } from '../../base/digest.ts';
 import { CodedError } from '../../base/errors.ts';
 import {
   type AttachmentRule,
@@ -11,7 +12,7 @@ import {
 } from '../../contract/http/attachments.ts';
 import type { BulkFile } from '../../contract/threads/bulk-file.ts';
 import type { CheckedImages } from '../../contract/threads/pool.ts';
-import { decodedLength, decodeExactly, parseBatch, sha256Of } from './batch-body.ts';
+import { decodedLength, decodeExactly, parseBatch } from './batch-body.ts';
 
 type Attachment = z.output<typeof attachmentsRequestSchema>['attachments'][number];
 

@@ -1,7 +1,8 @@
+import { sha256Of } from '../../base/digest.ts';
 import { fileMessageRequestSchema, MOST_FILES_BYTES } from '../../contract/http/message-files.ts';
 import type { BulkFile } from '../../contract/threads/bulk-file.ts';
 import type { CheckedMessage } from '../../contract/threads/messages.ts';
-import { decodedLength, decodeExactly, notAcceptable, parseBatch, sha256Of } from './batch-body.ts';
+import { decodedLength, decodeExactly, notAcceptable, parseBatch } from './batch-body.ts';
 
 /**
  * Parses the body of `POST /messages/files` and checks its files. Returns the message, and the bytes of its files in

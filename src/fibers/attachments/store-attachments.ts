@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { sha256Of } from '../../base/digest.ts';
 import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
 import type { StoredFile } from '../../contract/http/attachments.ts';
 import type { BulkFile } from '../../contract/threads/bulk-file.ts';
@@ -22,12 +23,11 @@ import { makeFolder } from '../../platform/make-folder.ts';
 import { readRegularFileSync } from '../../platform/regular-file.ts';
 import { storageFault } from '../../platform/storage-error.ts';
 import { isUlid } from '../fiber-id.ts';
-import { sha256Of } from './batch-body.ts';
 
 /** The folder of a fiber’s images (ATT-1), or of a message’s files, below that of all attachments. */
 function folderOf(of: AttachedTo): string {
   // Message ids may differ by case alone, which some file systems do not tell apart.
-  if ('message_id' in of) return `message-${sha256Of(Buffer.from(of.message_id)).slice(0, 32)}`;
+  if ('message_id' in of) return `message-${sha256Of(of.message_id).slice(0, 32)}`;
   if (isUlid(of.uid)) return of.uid;
   throw new CodedError('uid_missing', 'the fiber has no ULID to keep its images under');
 }

@@ -7,7 +7,7 @@ import { fold } from './fold.ts';
 export type SearchText = { name: string; tags: string; outcome: string; headings: string; body: string };
 
 /** Searched length of a body, in UTF-16 units. */
-export const MOST_BODY_CHARS = 1024 * 1024;
+const MOST_BODY_CHARS = 1024 * 1024;
 /** Limit of cached bodies in bytes, two per unit; bodies beyond it are read again by each search. */
 const MOST_KEPT_BYTES = 192 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What an app conversation is doing, as the board shows it (APP-1). */
-export const APP_PHASES = ['working', 'waiting', 'attention', 'unknown'] as const;
+const APP_PHASES = ['working', 'waiting', 'attention', 'unknown'] as const;
 export type AppPhase = (typeof APP_PHASES)[number];
 
 const statusSchema = z.discriminatedUnion('type', [

@@ -8,7 +8,7 @@ import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { harnessFolder } from '../harnesses.ts';
 
 /** The skills that every launch message names. */
-export const WORKER_SKILLS = ['fiber-store', 'fiber-service'] as const;
+const WORKER_SKILLS = ['fiber-store', 'fiber-service'] as const;
 
 /** Folder of the skills in this package. */
 export function packageSkills(): string {

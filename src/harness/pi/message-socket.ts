@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { sha256Of } from '../../base/digest.ts';
 import { systemCode } from '../../base/errors.ts';
 import type { GivenMessage, MessageWay, OpenWay } from '../harness.ts';
 import { asTable, type Table } from '../table.ts';
@@ -27,7 +27,7 @@ export const messageWay: MessageWay = {
 };
 
 function socketName(session: string): string {
-  return `pi-${createHash('sha256').update(session).digest('hex').slice(0, 16)}.sock`;
+  return `pi-${sha256Of(session).slice(0, 16)}.sock`;
 }
 
 /** Null if nobody listens; a socket that a killed Pi left is removed. */

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Packr } from 'msgpackr';
+import { sha256Of } from '../../base/digest.ts';
 import { isCoded, systemCode } from '../../base/errors.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SessionSpend } from '../../contract/http/spend.ts';
@@ -55,7 +55,7 @@ async function usageOf(
   cache_dir: string,
 ): Promise<TokenUsage | 'transcript_missing' | 'unreadable'> {
   if (path === null || harness === null) return 'transcript_missing';
-  const kept = join(cache_dir, `${createHash('sha256').update(path).digest('hex').slice(0, 32)}.spend`);
+  const kept = join(cache_dir, `${sha256Of(path).slice(0, 32)}.spend`);
   try {
     const paths = [path, ...(await agentsBelow(harness, path))];
     return (await bringUpToDate(kept, paths, harness)).usage;

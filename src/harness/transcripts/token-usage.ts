@@ -11,7 +11,7 @@ export type TokenUsage = {
 };
 
 /** `origin` identifies the answer across transcripts: a fork's transcript repeats the answers of its parent. */
-export type Answer = { origin: string; tokens: Tokens };
+type Answer = { origin: string; tokens: Tokens };
 
 export const NO_TOKENS: Tokens = { input: 0, cache_read: 0, cache_write: 0, output: 0 };
 

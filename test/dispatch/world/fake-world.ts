@@ -51,7 +51,7 @@ import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 export const HOST = 'host-a';
-export const DAEMON = 'machine-a/000000000001';
+const DAEMON = 'machine-a/000000000001';
 /** The lease of every store, for a daemon that is alone. */
 export const LEASE: StoreLease = { state: 'held', holder: null, detail: null };
 export const AGENT: Agent = {

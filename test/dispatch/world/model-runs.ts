@@ -2,7 +2,7 @@
 const SEED = 20_260_725;
 
 /** How long a model may be driven, in milliseconds; `SVC_MODEL_MS` gives a search longer. */
-export const MODEL_MS = Number(process.env.SVC_MODEL_MS ?? 540_000);
+const MODEL_MS = Number(process.env.SVC_MODEL_MS ?? 540_000);
 
 /** When vitest gives a model up: after it should have ended by itself. */
 export const MODEL_TIMEOUT_MS = MODEL_MS + 60_000;

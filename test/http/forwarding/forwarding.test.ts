@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as nodeRequest } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { RequestView } from '../../../src/http/row.ts';
+import type { RequestView } from '../../../src/http/request-view.ts';
 import { until } from '../../kit/until.ts';
 import { ask } from '../raw-exchange.ts';
 import { getRow, json, postRow, type Served } from '../served.ts';

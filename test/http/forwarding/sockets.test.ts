@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { RequestView } from '../../../src/http/row.ts';
-import {
-  defineSocketRow,
-  type Socket,
-  type SocketHandler,
-  type SocketRow,
-} from '../../../src/http/socket.ts';
+import type { RequestView } from '../../../src/http/request-view.ts';
+import { defineSocketRow } from '../../../src/http/row.ts';
+import type { Socket, SocketHandler, SocketRow } from '../../../src/http/socket.ts';
 import { type TrustedFolder, trustedFolder } from '../../kit/trusted-folder.ts';
 import { until } from '../../kit/until.ts';
 import { ask } from '../raw-exchange.ts';

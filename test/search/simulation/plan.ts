@@ -3,7 +3,7 @@ import type { DiskFault } from './simulated-disks.ts';
 import type { MuxFault } from './simulated-host.ts';
 
 /** What a simulated world is made of. Hosts, stores and fibers are named by their index. */
-export type Setup = {
+type Setup = {
   hosts: {
     skew_ms: number;
     stores: number[];
@@ -16,7 +16,7 @@ export type Setup = {
 };
 
 /** How a worker comes to its end. */
-export type WorkerEnd = 'success' | 'failure' | 'vanish' | 'hand_off';
+type WorkerEnd = 'success' | 'failure' | 'vanish' | 'hand_off';
 /** What takes the place of a fiber's document. */
 export type Hostile =
   | 'not_yaml'
@@ -27,7 +27,7 @@ export type Hostile =
   | 'dangling_link'
   | 'huge'
   | 'copy';
-export type DirectoryFault = 'missing' | 'unreadable' | 'silent';
+type DirectoryFault = 'missing' | 'unreadable' | 'silent';
 
 /** Something wrong with one part of the world. */
 export type Fault =
@@ -63,7 +63,7 @@ export type Action =
   | { do: 'probe'; fault: Fault | null; reboots: boolean };
 
 /** What is done, and how long nothing more is done afterwards, in milliseconds. */
-export type Step = { action: Action; then_ms: number };
+type Step = { action: Action; then_ms: number };
 export type Plan = { setup: Setup; steps: Step[] };
 
 const HOSTILE: readonly Hostile[] = [
@@ -101,7 +101,7 @@ export function numberOf(seed: string): number {
   return number >>> 0;
 }
 
-export function one<T>(random: Seeded, from: readonly T[]): T {
+function one<T>(random: Seeded, from: readonly T[]): T {
   return from[random.whole(0, from.length - 1)] as T;
 }
 

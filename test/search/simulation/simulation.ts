@@ -33,7 +33,7 @@ import { type Called, SimulatedHost } from './simulated-host.ts';
 import { SimulatedTime } from './simulated-time.ts';
 
 /** Thrown for what must not happen. */
-export class Violation extends Error {}
+class Violation extends Error {}
 
 /** A poll interval, a listing that takes until its deadline, and a moment. */
 const ROUND_MS = 45_000;

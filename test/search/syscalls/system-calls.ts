@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { traced } from '../../kit/strace.ts';
 
 /** What a disk, a full table or a crash can do to one system call. */
-export const FAULTS = ['EIO', 'ENOSPC', 'EACCES', 'EMFILE', 'EINTR', 'KILL'] as const;
+const FAULTS = ['EIO', 'ENOSPC', 'EACCES', 'EMFILE', 'EINTR', 'KILL'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 /** One call of a run on a file below the folder that was watched. */

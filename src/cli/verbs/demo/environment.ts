@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { sha256Of } from '../../../base/digest.ts';
 import { readSettings, SETTINGS } from '../../../config/settings.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
 import type { CliContext } from '../../command-line/verb.ts';
@@ -53,6 +53,6 @@ export function demoEnvironment(env: NodeJS.ProcessEnv, root: string): NodeJS.Pr
 export function demoSocket(root: string): string {
   const inside = join(root, 'tmux.sock');
   if (Buffer.byteLength(inside) <= MOST_SOCKET_PATH) return inside;
-  const name = createHash('sha256').update(root).digest('hex').slice(0, 12);
+  const name = sha256Of(root).slice(0, 12);
   return join(tmpdir(), `svc-demo-${process.getuid?.() ?? 0}-${name}`, 'tmux.sock');
 }

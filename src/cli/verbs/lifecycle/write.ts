@@ -4,7 +4,7 @@ import { removeHold } from '../../../config/hold-files.ts';
 import { dataPaths } from '../../../config/paths.ts';
 import { resolveDirectory } from '../../../config/resolve-directory.ts';
 import { readSettings } from '../../../config/settings.ts';
-import type { FiberDocument, Surface } from '../../../contract/fiber.ts';
+import type { FiberDocument } from '../../../contract/fiber.ts';
 import {
   actedSchema,
   type LifecycleRequest,
@@ -12,6 +12,7 @@ import {
 } from '../../../contract/http/lifecycle.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
+import type { Surface } from '../../../contract/surface.ts';
 import type { FoundFiber } from '../../../fibers/find-fiber.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../../../fibers/store.ts';

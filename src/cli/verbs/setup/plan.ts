@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { sha256Of } from '../../../base/digest.ts';
 import { CodedError } from '../../../base/errors.ts';
 import type { SharedFile } from '../../../harness/harness.ts';
-import { digestOf, RECEIPT_FILE, type Receipt, readReceipt, readText } from './receipt.ts';
+import { RECEIPT_FILE, type Receipt, readReceipt, readText } from './receipt.ts';
 
 /** The intended state of one file; `text` null: removed. */
 export type Change = { path: string; action: 'create' | 'update' | 'remove'; text: string | null };
@@ -20,13 +21,13 @@ export function planInstall(
   for (const [name, text] of wanted) {
     const path = join(home, name);
     const now = readText(path);
-    if (now !== null && now !== text && receipt.files[name] !== digestOf(now))
+    if (now !== null && now !== text && receipt.files[name] !== sha256Of(now))
       throw new CodedError(
         'conflict',
         `${path} exists already and was not written by a setup; move it away, then run this again`,
         { details: { path } },
       );
-    next.files[name] = digestOf(text);
+    next.files[name] = sha256Of(text);
     change(plan, path, now, text);
   }
   for (const [name, digest] of Object.entries(receipt.files))
@@ -35,11 +36,11 @@ export function planInstall(
     const path = join(home, name);
     const now = readText(path);
     const original =
-      receipt.before[name]?.digest === digestOf(now ?? '') ? receipt.before[name].text : undefined;
+      receipt.before[name]?.digest === sha256Of(now ?? '') ? receipt.before[name].text : undefined;
     // Built from the original text, so that a second setup gives the same result.
     const text = put(original === undefined ? now : original);
     const before = original === undefined ? (now === null ? null : take(now)) : original;
-    next.before[name] = { digest: digestOf(text), text: before };
+    next.before[name] = { digest: sha256Of(text), text: before };
     if (before !== null && take(text) === before) delete next.before[name];
     change(plan, path, now, text);
   }
@@ -58,7 +59,7 @@ export function planUninstall(home: string, shared: readonly Pick<SharedFile, 'n
     const now = readText(path);
     if (now === null) continue;
     const kept = receipt.before[name];
-    change(plan, path, now, kept?.digest === digestOf(now) ? kept.text : take(now));
+    change(plan, path, now, kept?.digest === sha256Of(now) ? kept.text : take(now));
   }
   const path = join(home, RECEIPT_FILE);
   change(plan, path, readText(path), null);
@@ -68,7 +69,7 @@ export function planUninstall(home: string, shared: readonly Pick<SharedFile, 'n
 function removeOwn(plan: Plan, path: string, digest: string): void {
   const now = readText(path);
   if (now === null) return;
-  if (digestOf(now) === digest) change(plan, path, now, null);
+  if (sha256Of(now) === digest) change(plan, path, now, null);
   else plan.kept.push(path);
 }
 

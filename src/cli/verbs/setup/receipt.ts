@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../../../base/errors.ts';
@@ -32,10 +31,6 @@ export function readReceipt(home: string): Receipt {
       { details: { path } },
     );
   }
-}
-
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Null if the file does not exist. */

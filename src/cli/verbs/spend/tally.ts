@@ -15,7 +15,7 @@ export type BegunSession = {
 };
 
 /** What the sum of some sessions is; null where nobody counted any of them. */
-export type SpendRow = { key: string; sessions: number; unknown: number; tokens: Tokens | null };
+type SpendRow = { key: string; sessions: number; unknown: number; tokens: Tokens | null };
 export type Tally = { rows: SpendRow[]; total: Tokens | null; unknown: number };
 
 const NO_FIBER = '(no fiber)';

@@ -2,9 +2,9 @@ import { isCoded, messageOf } from '../../../base/errors.ts';
 import { InFlight } from '../../../base/in-flight.ts';
 import type { Captured, CaptureRefused, CaptureView } from '../../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../../contract/http/rehearsal.ts';
+import { APP_AGENT } from '../../../contract/surface.ts';
 import { agentPolicy } from '../../../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../../../harness/app-server/conversation.ts';
-import { APP_AGENT } from '../../../lifecycle/surfaces.ts';
 import {
   type AskedCapture,
   type CheckedCapture,
@@ -88,7 +88,7 @@ export class AppCaptures
     const record = { ...planned.record, session_uuid: NEW_CONVERSATION };
     const { agent, project_dir, launch_id, session_uuid } = record;
     return rehearsal(`start a conversation of ${agent} in ${project_dir} to file a fiber of the text`, {
-      prompt: capturePrompt(world, planned.checked, record, planned.claim),
+      prompt: capturePrompt(world, planned.checked, record, planned.claim, 'app'),
       minted: { launch_id, session_uuid },
     });
   }
@@ -167,7 +167,7 @@ export class AppCaptures
     });
     const server = requireAppServer(world);
     const { launch_id } = record;
-    const text = capturePrompt(world, checked, named, claim);
+    const text = capturePrompt(world, checked, named, claim, 'app');
     try {
       await server.send(thread_id, { id: launch_id, text, effort: checked.effort });
     } catch (error) {

@@ -4,7 +4,7 @@ import type { FiberDocument } from '../../../contract/fiber.ts';
 import { APP_HARNESS } from '../../../contract/harness-name.ts';
 import type { Claimed, ClaimRequest } from '../../../contract/http/capture.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
-import { APP_AGENT } from '../../../lifecycle/surfaces.ts';
+import { APP_AGENT } from '../../../contract/surface.ts';
 import { workerSessionName } from '../../../mux/session-name.ts';
 import {
   type ClaimPorts,

@@ -203,7 +203,7 @@ async function nameInDocument(
 }
 
 /** What names the conversation of this run in its document; nothing when it is named, or another run has begun since. */
-export function nameOf(current: FiberDocument, run: AppSurfaceRun, thread_id: string): DocumentChange {
+function nameOf(current: FiberDocument, run: AppSurfaceRun, thread_id: string): DocumentChange {
   const { run_id, thread_id: known, session_uuid } = current.svc?.runtime ?? {};
   if (run_id !== run.run_id || (known === thread_id && session_uuid === thread_id))
     return { set: {}, unset: [] };

@@ -52,7 +52,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     boot_id: world.bootId,
     asked: { effort },
   };
-  const prompt = capturePrompt(world, checked, record, claim);
+  const prompt = capturePrompt(world, checked, record, claim, 'cli');
   const env = {
     ...world.workerEnv,
     ...plan.env,

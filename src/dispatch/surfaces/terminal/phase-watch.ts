@@ -1,5 +1,5 @@
 import { messageOf } from '../../../base/errors.ts';
-import { SURFACE_RULES } from '../../../lifecycle/surfaces.ts';
+import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { Memory } from '../../holds/memory.ts';
 import type { Run } from '../../run/run.ts';
 import { beginningOf, isSameSign, lastSignOf } from '../../run/run-phase.ts';

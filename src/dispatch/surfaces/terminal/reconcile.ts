@@ -1,4 +1,4 @@
-import { SURFACE_RULES } from '../../../lifecycle/surfaces.ts';
+import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { MuxListing, MuxServer } from '../../../mux/mux.ts';
 import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import { Settler } from '../../end/settle.ts';

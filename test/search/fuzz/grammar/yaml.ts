@@ -36,7 +36,7 @@ const SVC_KEYS = [
 ];
 
 /** What makes a reader of YAML slow, deep or large when it comes many times. */
-export const YAML_PUMPS: readonly Pump[] = [
+const YAML_PUMPS: readonly Pump[] = [
   { name: 'nested complex keys', head: 'x:\n  ', piece: () => '? ', tail: () => 'x\n' },
   { name: 'complex keys', piece: (n) => `? k${n}\n: v\n` },
   { name: 'nested flow lists', head: 'x: ', piece: () => '[', tail: (n) => `${']'.repeat(n)}\n` },

@@ -1,5 +1,5 @@
-import type { Surface } from '../contract/fiber.ts';
-import { APP_HARNESS, type HarnessName } from '../contract/harness-name.ts';
+import { z } from 'zod';
+import { APP_HARNESS, type HarnessName } from './harness-name.ts';
 
 /** What is fixed of a surface. */
 export type SurfaceRules = {
@@ -18,15 +18,7 @@ export type SurfaceRules = {
 /** The agent of the app surface for a fiber that names none. */
 export const APP_AGENT = APP_HARNESS;
 
-export const SURFACE_RULES: Record<Surface, SurfaceRules> = {
-  cli: {
-    in_terminal: true,
-    agent: null,
-    harness: null,
-    runs: 'in a terminal',
-    worker: 'a terminal session',
-    workers: 'terminal sessions',
-  },
+const RULES = {
   app: {
     in_terminal: false,
     agent: APP_AGENT,
@@ -35,7 +27,26 @@ export const SURFACE_RULES: Record<Surface, SurfaceRules> = {
     worker: 'an app conversation',
     workers: 'app conversations',
   },
-};
+  cli: {
+    in_terminal: true,
+    agent: null,
+    harness: null,
+    runs: 'in a terminal',
+    worker: 'a terminal session',
+    workers: 'terminal sessions',
+  },
+} satisfies Record<string, SurfaceRules>;
+
+/** Where workers run: each way has its object below `src/dispatch/surfaces/`. */
+export type Surface = keyof typeof RULES;
+export const SURFACE_RULES: Record<Surface, SurfaceRules> = RULES;
+export const SURFACES = Object.keys(RULES) as Surface[];
+export const surfaceSchema = z.enum(SURFACES);
 
 /** The surface of a fiber or request that names none. */
 export const DEFAULT_SURFACE: Surface = 'cli';
+
+/** The surface that a conversation was begun on: those of the app have an id of their own. */
+export function surfaceOfConversation({ thread_id }: { thread_id?: string | undefined }): Surface {
+  return thread_id === undefined ? DEFAULT_SURFACE : 'app';
+}
