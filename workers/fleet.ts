@@ -98,6 +98,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       entries: () => service.entries(),
       discovered: () => tailnet.found(),
       contacts,
+      standings: () => feeds.standings(),
       answer_ms: settings.remote_answer_ms,
     });
     const reads = new RemoteReads({

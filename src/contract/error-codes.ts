@@ -99,6 +99,8 @@ const ERROR_STATUS = {
   header_too_large: 431,
   internal: 500,
   launch_failed: 502,
+  /** Another host answers, but what it answered is malformed or too large. */
+  answer_unreadable: 502,
   app_launch_failed: 502,
   booting: 503,
   component_unavailable: 503,

@@ -1,10 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
 import { HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { type HttpBytes, KeptConnections, requestPaced } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
 import { type LiveStream, openLiveStream, type StreamEvents, type StreamQuestion } from './live-stream.ts';
-import { type Place, unreachable } from './read-remote.ts';
+import { type Place, unanswered } from './read-remote.ts';
 
 /** Milliseconds that the rest of an answer may take; what comes wins time. */
 const REST_MS = 10_000;
@@ -94,7 +93,7 @@ export class HttpTransport implements FeedTransport {
     const limits = { head_ms: timeout_ms, rest_ms: REST_MS, takes };
     return requestPaced({ to: server, path: `/api/v1${path}`, headers, kept, signal, ...limits }).catch(
       (error: unknown) => {
-        throw unreachable(to, messageOf(error));
+        throw unanswered(to, error);
       },
     );
   }

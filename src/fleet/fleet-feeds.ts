@@ -231,7 +231,7 @@ export class FleetFeeds {
   }
 }
 
-/** A host that answers something is asked for what it is asked for, and tells by itself what is wrong. */
+/** A host that answers something, as a feed that cannot be read, is asked for what it is asked for, and tells by itself what is wrong. */
 function silentIn({ name, breaker, error, last_ok_at }: RemoteState): SilentRemote[] {
   const isSilent = error?.code === 'remote_unreachable' || error?.code === 'misdirected';
   return breaker === 'tripped' && isSilent ? [{ name, reason: error.message, last_ok_at }] : [];

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { FleetRow } from '../contract/http/fleet.ts';
 import { type Peers, peersSchema } from '../contract/http/peers.ts';
+import type { RemoteState } from '../contract/http/state.ts';
 import { addressFault, placeOf } from '../contract/remote-address.ts';
 import { hostIn } from '../contract/session-address.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import type { DiscoveredHost } from '../tailnet/tailnet.ts';
 import { type Contacts, faultOf } from './contacts.ts';
-import { type Place, readValue, unreachable } from './read-remote.ts';
+import { type Place, readValue, unreadable } from './read-remote.ts';
 import type { RemoteEntry } from './remotes-file.ts';
 
 /** Of the sessions of a host. */
@@ -30,6 +31,7 @@ export class PresentRemotes {
   readonly #entries: () => readonly RemoteEntry[];
   readonly #discovered: () => readonly DiscoveredHost[];
   readonly #contacts: Contacts;
+  readonly #standings: () => readonly RemoteState[];
   readonly #deadline_ms: number;
 
   constructor(options: {
@@ -41,6 +43,8 @@ export class PresentRemotes {
     /** The daemons that were found in the private network. */
     discovered(): readonly DiscoveredHost[];
     contacts: Contacts;
+    /** How fresh the copies of their feeds are. */
+    standings(): readonly RemoteState[];
     /** Milliseconds that each is waited for. */
     answer_ms: number;
   }) {
@@ -49,6 +53,7 @@ export class PresentRemotes {
     this.#entries = options.entries;
     this.#discovered = options.discovered;
     this.#contacts = options.contacts;
+    this.#standings = options.standings;
     this.#deadline_ms = options.answer_ms;
   }
 
@@ -78,13 +83,18 @@ export class PresentRemotes {
     const remotes = this.#remotes();
     const entries = new Map(this.#entries().map((entry) => [entry.name, entry]));
     this.#contacts.keepOnly(remotes.map(({ name }) => name));
-    const rows = await Promise.all(remotes.map((remote) => this.#row(remote, entries.get(remote.name))));
+    const found = await Promise.all(remotes.map((remote) => this.#row(remote, entries.get(remote.name))));
+    const feeds = new Map(this.#standings().map((standing) => [standing.name, standing]));
+    const rows = found.map((row) => ({ ...row, feed: feedOf(feeds.get(row.name)) }));
     const names = new Set(remotes.map(({ name }) => name));
     const others = this.#discovered().filter(({ told }) => !names.has(told.host));
     return [...rows, ...others.map(discoveredRow)];
   }
 
-  async #row({ name, address, problem }: Remote, entry: RemoteEntry | undefined): Promise<FleetRow> {
+  async #row(
+    { name, address, problem }: Remote,
+    entry: RemoteEntry | undefined,
+  ): Promise<Omit<FleetRow, 'feed'>> {
     const { display, ssh }: Record<string, unknown> = entry ?? {};
     const head = {
       name,
@@ -115,7 +125,7 @@ export class PresentRemotes {
   async #peersOf(to: Place): Promise<Omit<Peers, 'host'>> {
     const { host, sessions, gaps } = await this.#read(to, '/peers?local=true', peersSchema, MOST_PEERS_BYTES);
     const isOfAnother = host !== to.name || sessions.some(({ address }) => hostIn(address) !== to.name);
-    if (isOfAnother) throw unreachable(to, 'its sessions have addresses of another host');
+    if (isOfAnother) throw unreadable(to, 'its sessions have addresses of another host');
     return { sessions, gaps: gaps.filter((gap) => gap.host === to.name) };
   }
 
@@ -135,8 +145,14 @@ function discoveredRow({ told, url, seen_at }: DiscoveredHost): FleetRow {
   return {
     ...{ name, display: null, source: 'discovered', address: placeOf({ url }), ssh: null },
     reach: { state: 'answers', since: seen_at, last_ok_at: seen_at, error: null },
-    ...{ build, host_class, workers: null },
+    ...{ build, host_class, workers: null, feed: null },
   };
+}
+
+function feedOf(standing: RemoteState | undefined): FleetRow['feed'] {
+  if (standing === undefined) return null;
+  const { state, last_ok_at, error } = standing;
+  return { state, last_ok_at, error };
 }
 
 /** Whoever waits for a person, or whose turn failed, needs one. */

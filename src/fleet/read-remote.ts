@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CodedError, messageOf } from '../base/errors.ts';
 import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
-import { requestBytes } from '../platform/http-client.ts';
+import { AnswerTooLarge, requestBytes } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
 import { parsedUntilFault } from './first-fault.ts';
 import { isParsable } from './remote-question.ts';
@@ -25,8 +25,8 @@ const refusedSchema = z.object({ error: z.string().max(100), message: z.string()
 
 /**
  * Reads an endpoint of a remote, as bytes. `host` is this host, which the remote is told. Rejects with a `CodedError` that
- * names the remote: its own refusal, `remote_unreachable` where it gave no usable answer, `misdirected` where another host
- * answered.
+ * names the remote: its own refusal, `remote_unreachable` where it gave no answer, `answer_unreadable` where it gave one that
+ * cannot be read, `misdirected` where another host answered.
  */
 export async function readRemote(
   host: string,
@@ -44,7 +44,7 @@ export async function readRemote(
       ...limits,
     });
   const { status, headers, body } = await ask().catch((error: unknown) => {
-    throw unreachable(to, messageOf(error));
+    throw unanswered(to, error);
   });
   const by = headers[ANSWERED_BY_HEADER];
   if (typeof by !== 'string')
@@ -56,7 +56,7 @@ export async function readRemote(
   if (status === 304 && etag !== null) return { bytes: null, etag };
   if (status !== 200) throw refused(to, status, body);
   if (headers['content-encoding'] !== undefined)
-    throw unreachable(to, 'its answer is packed, which was not asked for');
+    throw unreadable(to, 'its answer is packed, which was not asked for');
   return { bytes: body, etag: tagOf(headers.etag) };
 }
 
@@ -71,7 +71,7 @@ export async function readValue<S extends z.ZodType>(
   const told = Buffer.from(bytes ?? []);
   const value = isParsable(told) ? parsedUntilFault(schema, jsonOf(told)) : undefined;
   if (value !== undefined) return value;
-  throw unreachable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
+  throw unreadable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
 }
 
 /** What of a refusal of another host is told on: its code and its sentence. */
@@ -97,6 +97,20 @@ export function unreachable(to: Place, why: string): CodedError {
     `${to.name} does not answer at ${placeOf(to.address)}: ${why}. See that its daemon and its tunnel are up.`,
     { details: { origin: to.name } },
   );
+}
+
+/** It answers, so what else it is asked for reaches it. */
+export function unreadable(to: Place, why: string): CodedError {
+  return new CodedError(
+    'answer_unreadable',
+    `${to.name} answers at ${placeOf(to.address)}, but what it answered cannot be read: ${why}.`,
+    { details: { origin: to.name } },
+  );
+}
+
+/** Why a question brought no whole answer. */
+export function unanswered(to: Place, error: unknown): CodedError {
+  return error instanceof AnswerTooLarge ? unreadable(to, error.message) : unreachable(to, messageOf(error));
 }
 
 /** An entity tag that may be sent back. */

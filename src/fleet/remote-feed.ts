@@ -12,7 +12,7 @@ import { type FeedAnswer, readFeedAnswer } from './feed-answer.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeed } from './kept-feeds.ts';
 import type { LiveStream } from './live-stream.ts';
-import { misdirected, type Place, refused, tagOf, unreachable } from './read-remote.ts';
+import { misdirected, type Place, refused, tagOf, unreachable, unreadable } from './read-remote.ts';
 import type { FollowedRemote } from './remote-address.ts';
 import { RemoteCopy } from './remote-copy.ts';
 import { isParsable } from './remote-question.ts';
@@ -313,7 +313,10 @@ export class RemoteFeed {
   /** Asks who answers, where that is not known, and what changed. */
   async #question(meter: { bytes: number }): Promise<void> {
     const { phase } = this.#recovery;
-    if (phase === 'cascade' && this.#recovery.step === 'restart_tunnel') await this.#restartTunnel();
+    // A tunnel that brings answers is not to blame for them, and carries what else that host is asked for.
+    const answers = this.#error?.code === 'answer_unreadable';
+    if (phase === 'cascade' && this.#recovery.step === 'restart_tunnel' && !answers)
+      await this.#restartTunnel();
     if (phase === 'cascade' && this.#recovery.step === 'look_up')
       this.#remote = this.#in.lookUp(this.#remote.name) ?? this.#remote;
     const { name, address, problem, timing } = this.#remote;
@@ -374,7 +377,7 @@ export class RemoteFeed {
       if (this.#copy.apply(answer, next())) changed();
       return;
     }
-    if (answer.removed !== null) throw unreachable(to, 'it told changes of rows that it never told');
+    if (answer.removed !== null) throw unreadable(to, 'it told changes of rows that it never told');
     this.#copy = new RemoteCopy(answer, next());
     changed();
   }
@@ -385,7 +388,7 @@ export class RemoteFeed {
       if (answer.host !== to.name) throw misdirected(to, answer.host);
       return answer;
     } catch (error) {
-      throw isCoded(error) ? error : unreachable(to, messageOf(error));
+      throw isCoded(error) ? error : unreadable(to, messageOf(error));
     }
   }
 

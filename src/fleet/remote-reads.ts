@@ -4,7 +4,7 @@ import type { Origin } from '../contract/http/composite.ts';
 import { addressFault } from '../contract/remote-address.ts';
 import type { AskedRead, Remote } from '../contract/threads/fleet.ts';
 import { type Copy, type CopyFiles, digestOf } from './copy-files.ts';
-import { misdirected, type Place, type ReadAnswer, unreachable } from './read-remote.ts';
+import { misdirected, type Place, type ReadAnswer, unreadable } from './read-remote.ts';
 import { faultOfRead, nearestCopy, type Question, questionOf } from './remote-question.ts';
 
 /** Questions that one remote may have open, so that one that hangs holds a bounded amount. */
@@ -207,13 +207,13 @@ export class RemoteReads {
     const { bytes, etag } = await this.#ask(to, entry.question.path, has ? before.etag : null);
     const now = this.#clock.now();
     if (bytes === null) {
-      if (before === null) throw unreachable(to, 'it confirms an answer that it was not asked about');
+      if (before === null) throw unreadable(to, 'it confirms an answer that it was not asked about');
       entry.copy = this.#dated(shelf, before, now);
       return;
     }
     const { feed, path, window } = entry.question;
     const fault = faultOfRead(feed, to.name, bytes);
-    if (fault === 'shape') throw unreachable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
+    if (fault === 'shape') throw unreadable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
     if (fault !== null) throw misdirected(to, fault.host);
     const digest = digestOf(bytes);
     if (before?.digest === digest && before.etag === etag) {

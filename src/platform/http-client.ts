@@ -110,6 +110,13 @@ export type HttpBytes = Received<Buffer>;
 /** An answer of any status; `body` is parsed JSON, the text of `text/plain`, or null where there is none. */
 export type HttpAnswer = Received<unknown>;
 
+/** The answer has more bytes than are taken. */
+export class AnswerTooLarge extends Error {
+  constructor() {
+    super('its answer is too large');
+  }
+}
+
 /**
  * Makes one request over a new connection, which closes after the answer: a keep-alive connection would keep a command
  * from exiting. Follows no redirect. Rejects with an `Error` whose message says in a few words why there is no usable
@@ -143,7 +150,7 @@ export async function requestBytes(request: HttpRequest): Promise<HttpBytes> {
           return;
         }
         // The rest may have been received already; then `end` is still emitted after `destroy`.
-        failed(new Error('its answer is too large'));
+        reject(new AnswerTooLarge());
         call.destroy();
       });
       response.on('error', failed);
@@ -229,7 +236,7 @@ function receive(call: ClientRequest, { head_ms, rest_ms, takes }: PacedRequest)
         size += chunk.length;
         until += chunk.length / LEAST_BYTES_PER_MS;
         if (takes(size)) chunks.push(chunk);
-        else fail(new Error('its answer is too large'));
+        else fail(new AnswerTooLarge());
       });
       response.on('error', fail);
       response.on('end', () => {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FibersComposite } from '../../src/contract/http/fibers.ts';
+import type { State } from '../../src/contract/http/state.ts';
 import { toldRow, toldWhole } from '../fleet/told-feeds.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
@@ -144,6 +145,32 @@ describe('a hostile host', () => {
       await reset();
       return (await composite()).evil?.error === null;
     });
+  });
+
+  it('[RTE-2] [RPL-9] is sent what is for it while its feed cannot be read, and svc fleet says what is wrong', async () => {
+    answers = honest([], {
+      '/version': json({
+        ...{ host: 'evil', version: '1', git_short_sha: 'b1', booted_at: '', ready: true },
+        host_class: 'personal',
+      }),
+      '/fibers': json('{"host":'),
+      '/agents': json('what it answers'),
+    });
+    const breaker = async () => {
+      const { body } = await hub.http.get<State>('/state');
+      return body.fleet?.remotes.find(({ name }) => name === 'evil');
+    };
+    await until('its breaker', async () => (await breaker())?.breaker === 'tripped');
+    expect((await breaker())?.error).toMatchObject({ code: 'answer_unreadable' });
+    const answer = await fetch(`http://${hub.address}/api/v1/agents?origin=evil`);
+    expect(await answer.text()).toBe('what it answers');
+    expect((await hub.home.svc('fleet')).stdout).toMatch(
+      /^The fibers of evil are not up to date: evil answers at .*: its answer is not JSON\./m,
+    );
+    await expectUnharmed();
+    answers = honest([]);
+    await hub.http.post('/remotes/evil/reset', {});
+    await until('its answer', async () => (await composite()).evil?.error === null);
   });
 
   it('[RTE-2] leads nobody elsewhere', async () => {

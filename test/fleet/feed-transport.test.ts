@@ -59,6 +59,17 @@ describe('a question to another host', () => {
     expect(meter).toEqual({ bytes: 3 });
   });
 
+  it('that brings more than is taken was answered, and says so', async () => {
+    const large = get('/later').catch((error: unknown) => error);
+    await until('the question', () => open.length === 1);
+    open[0]!.on('error', () => undefined).end(Buffer.alloc(33 * 1024 * 1024));
+    expect(await large).toMatchObject({
+      code: 'answer_unreadable',
+      details: { origin: 'host-b' },
+      message: expect.stringContaining('its answer is too large'),
+    });
+  });
+
   it('waits for its turn where 64 others have no answer yet', async () => {
     const waiting = Array.from({ length: 65 }, () => get('/later', { anew: true }));
     await until('the questions', () => open.length === 64);

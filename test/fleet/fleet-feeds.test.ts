@@ -212,13 +212,18 @@ describe('the feeds of the remotes', () => {
   });
 
   it.each([
-    ['is not JSON', () => ({ body: '{"host":' }), 'not JSON'],
-    ['is no feed', () => ({ body: { host: 'host-b' } }), 'no feed'],
-    ['redirects', () => ({ status: 302, body: '' }), '302'],
-    ['would fill the memory', () => ({ body: `[${'[],'.repeat(1_000_001)}[]]` }), 'lists and maps'],
-    ['is a page', () => ({ status: 200, body: '<html>' }), 'not JSON'],
-    ['has broken rows', () => ({ body: toldWhole('host-b', 't', [{}]) }), 'row'],
-  ])('[RTE-7] keep the last good copy where the answer %s', async (_, feed, says) => {
+    ['is not JSON', () => ({ body: '{"host":' }), 'answer_unreadable', 'not JSON'],
+    ['is no feed', () => ({ body: { host: 'host-b' } }), 'answer_unreadable', 'no feed'],
+    ['redirects', () => ({ status: 302, body: '' }), 'remote_unreachable', '302'],
+    [
+      'would fill the memory',
+      () => ({ body: `[${'[],'.repeat(1_000_001)}[]]` }),
+      'answer_unreadable',
+      'lists and maps',
+    ],
+    ['is a page', () => ({ status: 200, body: '<html>' }), 'answer_unreadable', 'not JSON'],
+    ['has broken rows', () => ({ body: toldWhole('host-b', 't', [{}]) }), 'answer_unreadable', 'row'],
+  ])('[RTE-7] keep the last good copy where the answer %s', async (_, feed, code, says) => {
     const { fake } = hostOf('host-b', [toldRow('x')]);
     feeds.follow([remoteOf('host-b')]);
     await pass(100);
@@ -226,7 +231,7 @@ describe('the feeds of the remotes', () => {
     await pass(4_000);
     expect(originOf('host-b')).toMatchObject({
       state: 'stale',
-      error: { code: 'remote_unreachable', message: expect.stringContaining(says) },
+      error: { code, message: expect.stringContaining(says) },
       read: { fibers: [{ id: 'x' }] },
     });
   });
@@ -341,6 +346,14 @@ describe('the breaker of a remote', () => {
     hostOf('host-b', []);
     await pass(9_000);
     expect([originOf('host-b').state, breaker('host-b')]).toEqual(['fresh', 'closed']);
+  });
+
+  it('[BRK-1] [RTE-2] keeps nothing from a host whose feed cannot be read, nor starts its tunnel anew', async () => {
+    hostOf('host-b', []).fake.feed = () => ({ body: '<html>' });
+    feeds.follow([remoteOf('host-b')]);
+    await pass(20_000);
+    expect([breaker('host-b'), originOf('host-b').error?.code]).toEqual(['tripped', 'answer_unreadable']);
+    expect([silences, restarted]).toEqual([[], []]);
   });
 
   it('[BRK-1] is told of while it is tripped by silence, and one that is wanted then is asked once a second', async () => {

@@ -49,9 +49,18 @@ function present(
     entries: () => entries as { name: string }[],
     discovered: () => discovered,
     contacts: new Contacts(clock),
+    standings: () => STANDINGS,
     answer_ms: 1_000,
   });
 }
+
+/** How fresh the copy of one feed is. */
+const FEED = {
+  state: 'stale',
+  last_ok_at: 5,
+  error: { code: 'answer_unreadable', message: 'its answer is not JSON' },
+} as const;
+const STANDINGS = [{ name: 'host-b', build: null, breaker: 'tripped', ...FEED } as const];
 
 const NO_ADDRESS: Remote = { name: 'host-z', address: null, problem: 'the entry of host-z names nothing' };
 const session = (of: string, more: object = {}) => ({
@@ -82,8 +91,8 @@ describe('the sessions of the remotes', () => {
     expect(gaps.map(({ host: of, error }) => [of, error])).toEqual([
       ['host-c', 'component_unavailable'],
       ['old', 'not_found'],
-      ['malformed', 'remote_unreachable'],
-      ['liar', 'remote_unreachable'],
+      ['malformed', 'answer_unreadable'],
+      ['liar', 'answer_unreadable'],
       ['other', 'misdirected'],
       ['silent', 'remote_unreachable'],
       ['host-z', 'invalid_config'],
@@ -141,8 +150,14 @@ describe('the rows of the fleet', () => {
         build,
         host_class,
         workers: { running: 4, needs_you: 2 },
+        feed: FEED,
       },
-      expect.objectContaining({ name: 'starts', build: { ...build, ready: false }, workers: null }),
+      expect.objectContaining({
+        name: 'starts',
+        build: { ...build, ready: false },
+        workers: null,
+        feed: null,
+      }),
       expect.objectContaining({
         ...known,
         ...unknown,

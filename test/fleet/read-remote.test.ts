@@ -56,7 +56,7 @@ describe('a read of the daemon of another host', () => {
     ],
     [
       'packed bytes',
-      'remote_unreachable',
+      'answer_unreadable',
       (_, response) => response.writeHead(200, { ...BY_B, 'content-encoding': 'gzip' }).end('x'),
     ],
     ['a cut connection', 'remote_unreachable', (request) => request.socket.destroy()],
@@ -70,7 +70,7 @@ describe('a read of the daemon of another host', () => {
     ],
     [
       'an endless body',
-      'remote_unreachable',
+      'answer_unreadable',
       (_, response) => {
         response.writeHead(200, BY_B);
         const more = () => {

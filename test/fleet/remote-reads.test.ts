@@ -202,8 +202,8 @@ describe('a read of another host', () => {
     await readB();
     for (const [wrong, code] of [
       [told({ host: 'host-z', commits: [] }), 'misdirected'],
-      [told({ host: 'host-b', sessions: [] }), 'remote_unreachable'],
-      [{ bytes: Buffer.from('{'), etag: null }, 'remote_unreachable'],
+      [told({ host: 'host-b', sessions: [] }), 'answer_unreadable'],
+      [{ bytes: Buffer.from('{'), etag: null }, 'answer_unreadable'],
     ] as const) {
       clock.advance(MINUTE);
       answer = () => wrong;

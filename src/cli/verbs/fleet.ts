@@ -56,9 +56,9 @@ export function fleetPage(
     ]),
   ];
   const table = formatTable(['host', 'reach', 'age', 'working', 'needs you', 'build'], rows, width);
-  const faults = remotes.flatMap(({ name, address, reach }) => {
-    if (reach.error === null) return [];
-    return [`${reasonOf(name, address, reach.error)} Check it with: svc remotes check ${name}\n`];
+  const faults = remotes.flatMap((row) => {
+    const reason = reasonOf(row);
+    return reason === null ? [] : [`${reason} Check it with: svc remotes check ${row.name}\n`];
   });
   const candidates = remotes.flatMap(({ name, source, address }) =>
     source === 'file'
@@ -81,12 +81,13 @@ function reachOf({ source, address, reach }: FleetRow): string {
   return reach.state === 'answers' && address?.startsWith('/') === true ? 'tunnel' : REACH[reach.state];
 }
 
-/** The command beside it finds out what of the way there is down. */
-function reasonOf(
-  name: string,
-  address: string | null,
-  { code, message }: NonNullable<FleetRow['reach']['error']>,
-): string {
+/** What is wrong with a host, or with what it tells of its fibers. The command beside it finds out what of the way there is down. */
+function reasonOf({ name, address, reach, feed }: FleetRow): string | null {
+  if (reach.error === null)
+    return feed?.error == null
+      ? null
+      : `The fibers of ${name} are not up to date: ${feed.error.message}`.replace(/\.?$/, '.');
+  const { code, message } = reach.error;
   if (code === 'remote_unreachable' && address !== null) return `${name} does not answer at ${address}.`;
   return (message.includes(name) ? message : `${name}: ${message}`).replace(/\.?$/, '.');
 }

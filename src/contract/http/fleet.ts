@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { remoteNameSchema, remoteSchema } from '../operator-files.ts';
 import { dryRunField, rehearsalSchema } from './rehearsal.ts';
+import { remoteStateSchema } from './state.ts';
 
 /** `POST /fleet/remotes` (WPL-18): adds or replaces one remote; null removes it. */
 export const writeRemoteSchema = z.object({
@@ -52,6 +53,8 @@ export const fleetRowSchema = z.object({
   host_class: z.enum(['personal', 'exposed']).nullable(),
   /** Its workers, and how many of them wait for a person; null where that is unknown. */
   workers: z.object({ running: z.number().int(), needs_you: z.number().int() }).nullable(),
+  /** How fresh the copy of its fibers is, and what was wrong with its last answer; null for what is no remote. */
+  feed: remoteStateSchema.pick({ state: true, last_ok_at: true, error: true }).nullable(),
 });
 export type FleetRow = z.infer<typeof fleetRowSchema>;
 

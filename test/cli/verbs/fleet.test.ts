@@ -12,6 +12,7 @@ const row = (name: string, rest: Partial<FleetRow>): FleetRow => ({
   ...{ name, display: null, source: 'file', address: '127.0.0.1:4001', ssh: null },
   reach: { state: 'answers', since: NOW, last_ok_at: NOW, error: null },
   ...{ build: BUILD, host_class: 'personal', workers: { running: 5, needs_you: 1 } },
+  feed: { state: 'fresh', last_ok_at: NOW, error: null },
   ...rest,
 });
 const away = (message: string): FleetRow['reach'] => ({
@@ -45,6 +46,17 @@ tarn    no answer  38 min  -        -          -
 
 tarn does not answer at 127.0.0.1:4001. Check it with: svc remotes check tarn
 `,
+  );
+});
+
+it('[RPL-9] svc fleet says why the fibers of a host that answers are not up to date', () => {
+  const error = {
+    code: 'answer_unreadable',
+    message: 'mesa answers at 127.0.0.1:4001, but what it answered cannot be read: its answer is not JSON.',
+  };
+  const remotes = [row('mesa', { feed: { state: 'stale', last_ok_at: NOW - 60_000, error } })];
+  expect(fleetPage({ remotes }, HERE, NOW)).toContain(
+    `\nThe fibers of mesa are not up to date: ${error.message} Check it with: svc remotes check mesa\n`,
   );
 });
 
