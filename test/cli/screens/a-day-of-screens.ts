@@ -507,7 +507,7 @@ export const SCREENS: readonly Screen[] = [
     answers: { ...ANSWERS, 'GET /version': { body: { ...VERSION, ...readBuildStamp() } } },
   },
   {
-    ...screen('kill', 'kill', 'map-tiles'),
+    ...screen('kill', 'kill', 'map-tiles', '--yes'),
     answers: {
       ...ANSWERS,
       'POST /kill': { body: { killed: true, fiber_id: 'map-tiles', mux_session: 'map-tiles-svc' } },
