@@ -6,7 +6,7 @@ import { createAdapters } from '../harness/adapters.ts';
 import { loadRegistry, resolveAgent } from '../harness/agents/registry.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
 import { guardAdapters } from '../harness/guarded-adapter.ts';
-import { canStart, checkReadiness, lackOf, type Readiness } from '../harness/readiness.ts';
+import { canStart, checkReadiness, lackWords, type Readiness } from '../harness/readiness.ts';
 import { createDisks } from '../platform/disks.ts';
 import { createRunner } from '../platform/process.ts';
 import type { CliContext } from './command-line/verb.ts';
@@ -39,7 +39,8 @@ export async function readinessWarnings(
   try {
     const agent = resolveAgent(loadRegistry(readSettings(context.env)), svc.agent ?? null);
     const [readiness] = await readinessOf(context, [agent], project_dir);
-    if (!canStart(readiness!)) return [`agent ${agent.id} cannot start here: ${lackOf(agent, readiness!)}`];
+    if (!canStart(readiness!))
+      return [`agent ${agent.id} cannot start here: ${lackWords(agent, readiness!)}`];
     return readiness!.findings.map(({ what, mend }) => `${what}; ${mend}`);
   } catch (error) {
     // The write has told of an agent that nobody knows.

@@ -1,10 +1,9 @@
 import { isCoded, messageOf } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
-import { findExecutable } from '../platform/find-executable.ts';
 import type { HarnessAdapter, HarnessFinding } from './adapter.ts';
-import { agentEnvironment } from './agent-environment.ts';
 import { type AgentRegistry, resolveAgent } from './agents/registry.ts';
+import { checkReadiness, lackOf } from './readiness.ts';
 
 /** A finding and the ids of the agents that it concerns. */
 export type AgentFinding = HarnessFinding & { agents: string[] };
@@ -15,12 +14,15 @@ export type AgentUse = { fiber: string; agent: string | null; project_dir: strin
 export type HarnessCheck = {
   /** Ids of the agents that would start. */
   startable: string[];
+  /** Ids of the agents whose program is not found. */
+  missing: string[];
   findings: AgentFinding[];
 };
 
 /**
  * Which agents can start here, and what would block or break a launch: each agent that a fiber uses is checked in that
- * fiber's folder, every other agent without a folder. A finding about an agent that no fiber uses is only a warning.
+ * fiber's folder, every other agent without a folder. A finding about an agent that no fiber uses is only a warning,
+ * and there is none of one whose program is not there.
  */
 export async function checkHarnesses(query: {
   registry: AgentRegistry;
@@ -40,39 +42,41 @@ export async function checkHarnesses(query: {
   const { folders, unknown } = foldersByAgent(registry, query.uses);
   for (const finding of unknown) add(null, finding);
   const startable: string[] = [];
+  const missing: string[] = [];
   for (const agent of registry.agents) {
     const used = folders.get(agent.id);
-    if (used === undefined && !agent.default && isMissing(agent, env)) {
-      add(agent.id, {
-        severity: 'warning',
-        what: `"${agent.cli}" is not installed`,
-        mend: 'install it if you want to use its agents',
-      });
-      continue;
-    }
     let starts = true;
+    let there = true;
     for (const project_dir of used ?? [null]) {
-      for (const finding of await firstRunFindings(adapters[agent.harness], { agent, project_dir })) {
+      const { installed, findings } = await findingsIn(project_dir, agent, { adapters, env });
+      if (!installed) there = false;
+      for (const finding of findings) {
         if (finding.severity === 'error') starts = false;
-        add(agent.id, used === undefined ? { ...finding, severity: 'warning' } : finding);
+        if (used !== undefined) add(agent.id, finding);
+        else if (installed) add(agent.id, { ...finding, severity: 'warning' });
       }
     }
     if (starts) startable.push(agent.id);
+    if (!there) missing.push(agent.id);
   }
-  return { startable, findings: [...found.values()] };
+  return { startable, missing, findings: [...found.values()] };
 }
 
-/** A fault of one folder or configuration must not hide the findings about the others. */
-async function firstRunFindings(
-  adapter: HarnessAdapter,
-  query: { agent: Agent; project_dir: string | null },
-): Promise<HarnessFinding[]> {
+/** What keeps an agent from its work in a folder. A fault of one folder must not hide the findings about the others. */
+async function findingsIn(
+  project_dir: string | null,
+  agent: Agent,
+  { adapters, env }: { adapters: Record<HarnessName, HarnessAdapter>; env: NodeJS.ProcessEnv },
+): Promise<{ installed: boolean; findings: HarnessFinding[] }> {
   try {
-    return await adapter.checkFirstRun(query);
+    const readiness = await checkReadiness({ agent, project_dir, adapters, env });
+    if (readiness.installed) return readiness;
+    return { installed: false, findings: [{ severity: 'error', ...lackOf(agent, readiness) }] };
   } catch (error) {
-    const where = query.project_dir === null ? '' : ` in ${query.project_dir}`;
-    const what = `agent ${query.agent.id} could not be checked${where}: ${messageOf(error)}`;
-    return [{ severity: 'error', what, mend: 'correct the file or folder that it names' }];
+    const where = project_dir === null ? '' : ` in ${project_dir}`;
+    const what = `agent ${agent.id} could not be checked${where}: ${messageOf(error)}`;
+    const mend = 'correct the file or folder that it names';
+    return { installed: true, findings: [{ severity: 'error', what, mend }] };
   }
 }
 
@@ -94,8 +98,4 @@ function foldersByAgent(
     }
   }
   return { folders, unknown };
-}
-
-function isMissing(agent: Agent, env: NodeJS.ProcessEnv): boolean {
-  return findExecutable(agent.cli, agentEnvironment(agent, env).get('PATH') ?? '') === null;
 }

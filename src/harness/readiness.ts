@@ -46,13 +46,24 @@ export function canStart({ installed, account }: Pick<Readiness, 'installed' | '
   return installed && account.signed_in !== false;
 }
 
+/** What an agent that cannot start lacks, with its mend in brackets. */
+export function lackWords(
+  agent: Pick<Agent, 'harness' | 'cli'>,
+  readiness: Pick<Readiness, 'installed' | 'account'>,
+): string {
+  const { what, mend } = lackOf(agent, readiness);
+  return `${what} (${mend})`;
+}
+
 /** What an agent that cannot start lacks, and its mend. */
 export function lackOf(
   { harness, cli }: Pick<Agent, 'harness' | 'cli'>,
   { installed, account }: Pick<Readiness, 'installed' | 'account'>,
-): string {
+): { what: string; mend: string } {
   const { title, install, defaults } = HARNESSES[harness];
-  if (installed) return `${title} is not signed in (${account.mend ?? `run "${cli}" once and sign in`})`;
-  if (cli !== defaults.cli) return `"${cli}" is not installed (install it, or change "cli" in agents.json)`;
-  return `${title} is not installed (${install}, then run "${cli}" once to sign in)`;
+  if (installed)
+    return { what: `${title} is not signed in`, mend: account.mend ?? `run "${cli}" once and sign in` };
+  if (cli !== defaults.cli)
+    return { what: `"${cli}" is not installed`, mend: 'install it, or change "cli" in agents.json' };
+  return { what: `${title} is not installed`, mend: `${install}, then run "${cli}" once to sign in` };
 }

@@ -1,4 +1,5 @@
 import type { FiberKind, FiberStatus } from '../contract/fiber.ts';
+import type { LifecycleRequest } from '../contract/http/lifecycle.ts';
 
 /** What a person reads in place of the codes of a document. */
 export const KIND_WORDS: Readonly<Record<FiberKind, string>> = {
@@ -17,4 +18,11 @@ export const STATUS_WORDS: Readonly<Record<FiberStatus, string>> = {
 export function verdictWords(tempered: boolean | undefined): string {
   if (tempered === undefined) return 'awaits review';
   return tempered ? 'accepted' : 'set aside';
+}
+
+/** What a verb does to a document, in front of its id. */
+export function deedWords(action: LifecycleRequest['action']): string {
+  if (action === 'pause') return 'park';
+  if (action === 'close') return 'close';
+  return action === 'uninstall' ? 'make a plain document of' : 'write';
 }

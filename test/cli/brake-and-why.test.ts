@@ -86,7 +86,7 @@ describe('svc stop-all and svc resume-all', () => {
   it('exit with 1 when the end of a worker could not be confirmed', async () => {
     const not_killed = [{ fiber_id: 'a', message: 'tmux does not answer' }];
     await serve({ 'POST /brake': { body: { ...pulled, running: ['a'], not_killed } } });
-    const { code, err } = await machine.svc('stop-all', '--kill');
+    const { code, err } = await machine.svc('stop-all', '--kill', '--yes');
     expect([code, err]).toEqual([1, 'svc: a was not ended: tmux does not answer\n']);
   });
 
@@ -178,9 +178,9 @@ describe('--dry-run', () => {
     );
     expect((await both('handoff', 'loader')).documents[0]?.diff).toContain('handed_off_at');
     await both('pin', 'loader');
-    await both('uninstall', 'loader');
-    expect((await both('uninstall', 'loader')).would).toContain('write nothing');
-    expect((await both('fiber', 'rm', 'loader')).documents[0]?.diff).toContain('+++ /dev/null');
+    await both('uninstall', 'loader', '--yes');
+    expect((await both('uninstall', 'loader', '--yes')).would).toContain('write nothing');
+    expect((await both('fiber', 'rm', 'loader', '--yes')).documents[0]?.diff).toContain('+++ /dev/null');
   });
 });
 

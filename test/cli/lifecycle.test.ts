@@ -68,7 +68,7 @@ describe('the lifecycle verbs without a daemon', () => {
     [['resume', 'a'], 1, 'no_service'],
     [['set-agent', 'a', 'codex'], 1, 'no_service'],
     [['accept', 'nobody'], 1, 'fiber_not_found'],
-    [['pause', 'a', '--kill'], 3, 'daemon_unreachable'],
+    [['pause', 'a', '--kill', '--yes'], 3, 'daemon_unreachable'],
     [['set-outcome', 'a', ''], 2, 'invalid_request'],
   ])('[WPL-3] refuse %j with exit code %d, and write nothing', async (argv, code, error) => {
     const { digest } = stored();

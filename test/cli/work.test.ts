@@ -238,6 +238,7 @@ describe('svc dispatch', () => {
       'dispatch',
       'work/loader',
       '--force',
+      '--yes',
       '--message',
       'hi',
       '--project-dir',
@@ -294,7 +295,7 @@ describe('svc kill', () => {
   it('[WPL-4] stops a worker', async () => {
     const body = { killed: true, fiber_id: 'work/loader', mux_session: 'loader-x-svc' };
     await serve({ 'POST /kill': { body } });
-    expect(await machine.svc('kill', 'work/loader')).toEqual({
+    expect(await machine.svc('kill', 'work/loader', '--yes')).toEqual({
       code: 0,
       out:
         'Stopped work/loader.\n' +
@@ -305,10 +306,14 @@ describe('svc kill', () => {
 
   it('counts an ended worker as stopped, but refuses a fiber that does not exist', async () => {
     const server = await serve({ 'POST /kill': { status: 404, body: { error: 'no_worker' } } });
-    expect(await machine.svc('kill', 'a')).toEqual({ code: 0, out: 'No worker runs for a\n', err: '' });
+    expect(await machine.svc('kill', 'a', '--yes')).toEqual({
+      code: 0,
+      out: 'No worker runs for a\n',
+      err: '',
+    });
     await server.close();
     await serve({ 'POST /kill': { status: 404, body: { error: 'fiber_not_found', message: 'no fiber a' } } });
-    expect(await machine.svc('kill', 'a')).toEqual({ code: 1, out: '', err: 'svc: no fiber a\n' });
+    expect(await machine.svc('kill', 'a', '--yes')).toEqual({ code: 1, out: '', err: 'svc: no fiber a\n' });
   });
 });
 

@@ -95,12 +95,12 @@ describe('a day with the command line alone', () => {
     await svc('install', 'long-work', '--project-dir', project, '--agent', 'stays');
     await statusWhen('long-work', 'runs', (row) => row.runtime !== undefined);
     expect(await svc('ps')).toContain('long-work');
-    await svc('kill', 'long-work');
+    await svc('kill', 'long-work', '--yes');
     const why = await svc('why', 'long-work');
     expect(why).toContain('long-work does not run');
     await svc(...leads(why, 'svc dispatch long-work'));
     expect(await svc('ps')).toContain('long-work');
-    await svc('close', 'long-work', '--kill');
+    await svc('close', 'long-work', '--kill', '--yes');
     await until('no worker runs', async () => ((await svc('ps')) === 'No worker runs.\n' ? true : undefined));
   });
 
@@ -123,11 +123,11 @@ describe('a day with the command line alone', () => {
     expect(await svc('ps')).toBe('No worker runs.\n');
     await svc('resume-all');
     await statusWhen('next-work', 'runs', (row) => row.runtime !== undefined);
-    await svc('pause', 'next-work', '--kill');
+    await svc('pause', 'next-work', '--kill', '--yes');
     expect(await json('status', 'next-work')).toMatchObject({ status: 'open' });
     await svc('resume', 'next-work');
     await statusWhen('next-work', 'runs again', (row) => row.runtime !== undefined);
-    await svc('uninstall', 'next-work', '--kill');
+    await svc('uninstall', 'next-work', '--kill', '--yes');
     await until('no worker runs', async () => ((await svc('ps')) === 'No worker runs.\n' ? true : undefined));
     expect((await json('status', 'next-work')).svc).toBeUndefined();
   });
@@ -140,7 +140,7 @@ describe('a day with the command line alone', () => {
       return runtime?.handed_off_at !== undefined;
     });
     expect(handed.status).toBe('active');
-    await svc('close', 'relay', '--kill');
+    await svc('close', 'relay', '--kill', '--yes');
     await until('no worker runs', async () => ((await svc('ps')) === 'No worker runs.\n' ? true : undefined));
   });
 });

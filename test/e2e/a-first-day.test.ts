@@ -121,7 +121,7 @@ describe('a first day, starting from the README', () => {
       ({ svc }) => (svc.runtime?.dispatched_at ?? '') > (first.svc.runtime?.handed_off_at ?? ''),
     );
     expect(second.svc.runtime?.session_uuid).toEqual(expect.any(String));
-    await svc('svc close relay --kill');
+    await svc('svc close relay --kill --yes');
     const { entries }: { entries: { kind: string; session: string }[] } = JSON.parse(
       await svc('svc log relay --json'),
     );

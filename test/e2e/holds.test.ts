@@ -24,7 +24,7 @@ describe('a fiber that a person killed', () => {
   afterAll(() => daemon.dispose());
 
   it('[WPL-4] [WPL-25] stays held with its reason over restarts and crashes, and is not started by a release', async () => {
-    expect(await svc('kill', 'wrong', '--note', 'wrong branch')).toMatch(
+    expect(await svc('kill', 'wrong', '--note', 'wrong branch', '--yes')).toMatch(
       /^Stopped wrong\.\nIt is held, also when the daemon is started anew; let it go on with: svc resume wrong\n$/,
     );
     for (const end of [() => daemon.kill9(), () => daemon.stop()]) {
@@ -62,7 +62,7 @@ describe('a fiber that a person killed', () => {
   it('[WPL-25] goes on when it is resumed, also by the command alone while no daemon runs', async () => {
     await svc('resume', 'wrong');
     await daemon.running('wrong');
-    await svc('kill', 'wrong');
+    await svc('kill', 'wrong', '--yes');
     await daemon.stop();
     expect(await svc('resume', 'wrong')).toContain('No daemon runs here; start it with: svc daemon start');
     await daemon.start({ release: false });
@@ -74,7 +74,7 @@ describe('a fiber that a person killed', () => {
   });
 
   it('[WPL-25] is let go alone by resume while the start of the daemon holds it', async () => {
-    for (const id of ['wrong', 'other']) await svc('kill', id);
+    for (const id of ['wrong', 'other']) await svc('kill', id, '--yes');
     await daemon.stop();
     for (const name of readdirSync(join(daemon.home.data, 'state', 'holds'))) expect(name).toMatch(/\.json$/);
     await daemon.start({ release: false });
@@ -86,13 +86,13 @@ describe('a fiber that a person killed', () => {
   it('[WPL-25] loses its hold when it is removed, also when no daemon runs then', async () => {
     const held = () => readdirSync(join(daemon.home.data, 'state', 'holds')).length;
     const before = held();
-    await svc('kill', 'other');
+    await svc('kill', 'other', '--yes');
     expect(held()).toBe(before + 1);
-    await svc('fiber', 'rm', 'other');
+    await svc('fiber', 'rm', 'other', '--yes');
     await until('the end of its hold', () => held() === before);
     await daemon.stop();
     await daemon.home.svc('fiber', 'add', 'another', '--store', daemon.home.store);
-    await svc('fiber', 'rm', 'wrong');
+    await svc('fiber', 'rm', 'wrong', '--yes');
     await daemon.start();
     await until('the end of the other hold', () => held() === 0);
   });

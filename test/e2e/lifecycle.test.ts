@@ -63,7 +63,7 @@ describe('the verbs of the service with a daemon', () => {
       `worked: ready to start, once on ${TEST_HOST}\n`,
     );
     await daemon.running('worked');
-    const paused = await daemon.home.svc('pause', 'worked', '--kill');
+    const paused = await daemon.home.svc('pause', 'worked', '--kill', '--yes');
     expect(paused).toMatchObject({ code: 0, stdout: `worked: draft, once on ${TEST_HOST}\n` });
     expect((await daemon.row('worked'))?.runtime).toBeUndefined();
     const refused = await daemon.home.svc('set-agent', 'worked', 'nobody', '--json');

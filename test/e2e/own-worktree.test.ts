@@ -58,7 +58,7 @@ describe('a git worktree for each fiber', () => {
       code: 1,
       stderr: expect.stringMatching(/a worker of mend-the-parser is in .*svc kill mend-the-parser/),
     });
-    await svc('kill', 'mend-the-parser');
+    await svc('kill', 'mend-the-parser', '--yes');
     expect(await drop()).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
@@ -115,7 +115,7 @@ describe('a git worktree for each fiber', () => {
   it('may be given up after its folder was deleted by hand, and stays when its fiber is uninstalled', async () => {
     await svc('run', 'Leave', '--dir', repo, '--agent', 'stays', '--worktree', '-d');
     const { project_dir, worktree } = await fieldsOf('leave');
-    await svc('kill', 'leave');
+    await svc('kill', 'leave', '--yes');
     rmSync(project_dir, { recursive: true });
     expect(await svc('reshape', 'leave', '--drop-worktree')).toMatchObject({ code: 0, stderr: '' });
     expect(await git(repo, 'branch', '--list', worktree!)).toBe('');
@@ -124,8 +124,8 @@ describe('a git worktree for each fiber', () => {
     await svc('dispatch', 'leave');
     const again = await fieldsOf('leave');
     expect(existsSync(again.project_dir)).toBe(true);
-    await svc('kill', 'leave');
-    const { stdout } = await svc('uninstall', 'leave');
+    await svc('kill', 'leave', '--yes');
+    const { stdout } = await svc('uninstall', 'leave', '--yes');
     const [, hint = ''] = /Its git worktree stays; remove it with: git (.+)/.exec(stdout) ?? [];
     expect(existsSync(again.project_dir)).toBe(true);
     expect(await run('git', hint.split(' '), daemon.home.env)).toMatchObject({ code: 0 });
@@ -134,7 +134,7 @@ describe('a git worktree for each fiber', () => {
 
   it('is not told of where the daemon is away: only it knows that no worker is in there', async () => {
     await svc('run', 'Wait', '--dir', repo, '--agent', 'stays', '--worktree', '-d');
-    await svc('kill', 'wait');
+    await svc('kill', 'wait', '--yes');
     await daemon.stop();
     expect(await svc('reshape', 'wait', '--drop-worktree')).toMatchObject({
       code: 3,

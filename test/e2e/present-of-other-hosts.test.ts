@@ -105,15 +105,15 @@ describe('the other hosts of a daemon', () => {
     expect(log).toMatchObject({ host: 'host-b', fiber: { id: 'far-away' } });
     const sent = JSON.parse((await home.svc('send', 'far-away', 'Hello.', '--json')).stdout);
     expect(sent.address).toMatch(/^svc:\/\/host-b\/claude\//);
-    expect((await home.svc('kill', 'far-away')).stdout).toMatch(/^Stopped far-away/);
+    expect((await home.svc('kill', 'far-away', '--yes')).stdout).toMatch(/^Stopped far-away/);
     await owner.rowWhen('far-away', 'without a worker', ({ runtime }) => runtime === undefined);
-    expect((await home.svc('dispatch', 'far-away', '--force')).stdout).toMatch(
+    expect((await home.svc('dispatch', 'far-away', '--force', '--yes')).stdout).toMatch(
       /^far-away (?:started|resumed): /,
     );
     await owner.running('far-away');
     const missing = await home.svc('why', 'nowhere-at-all');
     expect(missing.code).toBe(1);
-    const unknown = await home.svc('kill', 'far-away', '--host', 'host-z');
+    const unknown = await home.svc('kill', 'far-away', '--host', 'host-z', '--yes');
     expect(unknown).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no host is called host-z. Did you mean'),

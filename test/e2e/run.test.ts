@@ -58,7 +58,7 @@ describe('svc run', () => {
     // Nothing ran before the first of them, so nothing of it was held.
     const state = JSON.parse((await typed('svc status --json')).stdout).state;
     expect(state.boot_quarantine).toMatchObject({ active: false, held: 0 });
-    expect((await typed('svc kill write-a-hello-md-')).stdout).toContain('Stopped write-a-hello-md-2');
+    expect((await typed('svc kill write-a-hello-md- --yes')).stdout).toContain('Stopped write-a-hello-md-2');
   });
 
   it('shows the agent in the terminal that it is typed in, which its keys leave', async () => {

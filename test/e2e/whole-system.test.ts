@@ -96,7 +96,7 @@ describe('the service as a whole', () => {
     await here.running('not-armed');
     const shown = JSON.parse((await here.home.svc('ps', '--json')).stdout);
     expect(shown).toMatchObject([{ fiber_id: 'supervised' }, { fiber_id: 'not-armed' }]);
-    expect((await here.home.svc('kill', 'not-armed')).code).toBe(0);
+    expect((await here.home.svc('kill', 'not-armed', '--yes')).code).toBe(0);
     await here.rowWhen('not-armed', 'without a worker', (row) => row.runtime === undefined);
     expect((await here.state()).running).toMatchObject([{ fiber_id: 'supervised' }]);
   });

@@ -92,7 +92,7 @@ describe('a message to a worker in the real app', () => {
     await asked();
     await send('m-1');
     await asked();
-    await one.svc('kill', 'listens');
+    await one.svc('kill', 'listens', '--yes');
     await agrees('m-1');
   });
 

@@ -73,7 +73,7 @@ describe.each(HARNESS_NAMES)('a fiber of the real %s that is armed again', (name
     let runs = await each((id) => working(one, id, 1));
     for (const [index, was] of (['parked', 'closed'] as const).entries()) {
       const before = runs;
-      await each((id) => one.svc(was === 'parked' ? 'pause' : 'close', id, '--kill'));
+      await each((id) => one.svc(was === 'parked' ? 'pause' : 'close', id, '--kill', '--yes'));
       await each((id) => one.rowWhere(id, ({ runtime, status }) => !runtime && status !== 'active'));
       await agree(one);
       await each((id) => WAYS[id]!(one, id, was));

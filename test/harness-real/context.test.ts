@@ -69,7 +69,7 @@ describe.each(HARNESS_NAMES)('context for a worker of the real %s', (name) => {
 
     // The hooks are there from the next start on.
     await one.svc('setup', name);
-    await one.svc('kill', 'listens');
+    await one.svc('kill', 'listens', '--yes');
     expect(await addContext(one, 'c-1')).toMatchObject(WAITS);
     await one.svc('dispatch', 'listens', '--message', 'Please wait.');
     await until('the tool runs', () => existsSync(`${go}-waits`), WITHIN_MS);

@@ -62,7 +62,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     await agreeWithPages(one);
     for (const page of Object.values(await pages(one, 'day'))) expect(page).toContain('SIGKILL');
 
-    await one.svc('kill', 'day', '--note', 'wrong branch');
+    await one.svc('kill', 'day', '--note', 'wrong branch', '--yes');
     await one.rowWhere('day', ({ held }) => held === 'killed');
     await one.killAndRestart();
     const released = await one.svc('daemon', 'release');
@@ -86,7 +86,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     await agree(one);
     expect((await one.state()).running.map(({ fiber_id }) => fiber_id)).toEqual(['week/day']);
 
-    await one.svc('close', 'week/day', '--kill');
+    await one.svc('close', 'week/day', '--kill', '--yes');
     await one.rowWhere('week/day', ({ status: now, runtime }) => now === 'closed' && runtime === undefined);
     expect(await one.goneProcessesOf(third)).toEqual([]);
     await agreeWithPages(one);
@@ -97,7 +97,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     expect(fourth.resume).toBeUndefined();
     expect(fourth.prompt).toContain(`Previous session: ${session_uuid} (${name})`);
     await agree(one);
-    await one.svc('kill', 'week/day');
+    await one.svc('kill', 'week/day', '--yes');
     expect(await one.goneProcessesOf(fourth)).toEqual([]);
     await agreeWithPages(one);
     expect(one.launches()).toHaveLength(4);

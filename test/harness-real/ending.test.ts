@@ -34,14 +34,14 @@ describe.each(HARNESS_NAMES)('the end of the real %s', (name) => {
   it('[WPL-4] [P5] svc kill ends it in the middle of a command, and holds the fiber', async () => {
     daemon = await startRealDaemon(name);
     const launch = await startBusy(daemon);
-    await daemon.svc('kill', 'busy');
+    await daemon.svc('kill', 'busy', '--yes');
     expect(await daemon.goneProcessesOf(launch)).toEqual([]);
     expect(await daemon.endOf(launch)).toBe('kill');
     const row = await daemon.rowWhere('busy', ({ runtime }) => runtime === undefined);
     expect(row).toMatchObject({ held: 'killed', status: 'active' });
     expect(await daemon.sessions()).not.toContain(launch.mux_session);
     expect(daemon.launches()).toHaveLength(1);
-    await daemon.svc('kill', 'busy');
+    await daemon.svc('kill', 'busy', '--yes');
   });
 
   it('[P1] [P3] [RES-3] survives kill -9 of the daemon, is adopted, and its own crash is reported to the next session', async () => {

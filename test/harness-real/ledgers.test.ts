@@ -194,7 +194,7 @@ describe.each(HARNESS_NAMES)('the ledgers of the real %s', (name) => {
     await type('Now fail.');
     const failed = await phase('attention', /not like this/, FACTS[name].failure);
     expect(failed.runtime!.phase_since).toBeGreaterThanOrEqual(typed[1]!.from);
-    await one.svc('kill', 'told');
+    await one.svc('kill', 'told', '--yes');
 
     // The last event of a program is told while it ends.
     const own = async () => count((await told(one, uid, began)).buckets, 'agent');

@@ -99,7 +99,7 @@ it('[WPL-1] [WPL-3] [WRK-4] rehearses the install, the first and the resumed run
     expect(asRun(shown.documents[0]?.diff ?? '', shown, run, launch.launch_id)).toBe(
       untimed(unifiedDiff(relative(daemon.store, path), before, readFileSync(path, 'utf8'))),
     );
-    await daemon.svc('kill', 'talk');
+    await daemon.svc('kill', 'talk', '--yes');
     await daemon.rowWhere('talk', (row) => row.runtime === undefined);
   }
   expect(threads[0]).toBeDefined();

@@ -88,7 +88,7 @@ describe.each(HARNESS_NAMES)('a conversation of the real %s', (name) => {
     await expect.poll(() => one.processesOf(first).some(isSleep), { timeout: WITHIN_MS }).toBe(true);
     const running = await one.rowWhere('cut', ({ runtime }) => runtime?.state === 'running');
     const session_uuid = running.runtime!.session_uuid!;
-    await one.svc('kill', 'cut');
+    await one.svc('kill', 'cut', '--yes');
     const path = await one.transcriptPathOf(session_uuid);
     writeFileSync(path, 'What a disk leaves of a conversation.\n');
 

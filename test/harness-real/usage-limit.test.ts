@@ -69,7 +69,9 @@ describe.each(HARNESS_NAMES)('a usage limit of the real %s', (name) => {
     expect(one.launches().map(({ fiber }) => fiber)).toEqual(['over']);
     await agreeWithPages(one);
     one.stub.refuse(null);
-    expect(await one.svc('dispatch', 'waits', '--force')).toMatch(/^Note: .*over its usage limit until /m);
+    expect(await one.svc('dispatch', 'waits', '--force', '--yes')).toMatch(
+      /^Note: .*over its usage limit until /m,
+    );
     expect((await one.launch(1)).fiber).toBe('waits');
   });
 

@@ -28,26 +28,32 @@ const check = (uses: AgentUse[] = []) => {
   return checkHarnesses({ registry, adapters, env, uses });
 };
 
-it('is an error only for an agent that a fiber needs; for others it is a warning', async () => {
+it('tells of a program that is not there only where a fiber needs it', async () => {
   const missing = async (uses: AgentUse[]) => {
-    const { startable, findings } = await check(uses);
-    expect(startable).toEqual([]);
-    return findings
-      .filter(({ what }) => /is not installed|not on PATH/.test(what))
-      .map(({ severity, agents }) => [severity, agents]);
+    const { startable, findings, missing } = await check(uses);
+    expect([startable, missing.length]).toEqual([[], 7]);
+    return findings.map(({ severity, what, agents }) => [severity, what, agents]);
   };
-  expect(await missing([])).toEqual([
-    ['warning', ['claude-sonnet']],
-    ['warning', ['claude-opus', 'claude-haiku']],
-    ['warning', ['codex', 'codex-sol', 'codex-terra']],
-    ['warning', ['pi']],
-  ]);
+  expect(await missing([])).toEqual([]);
   expect(await missing([use('a', null), use('b', 'pi')])).toEqual([
-    ['error', ['claude-sonnet']],
-    ['warning', ['claude-opus', 'claude-haiku']],
-    ['warning', ['codex', 'codex-sol', 'codex-terra']],
-    ['error', ['pi']],
+    ['error', 'Claude Code is not installed', ['claude-sonnet']],
+    ['error', 'Pi is not installed', ['pi']],
   ]);
+});
+
+it('warns of a program that is there and would ask, though no fiber uses it', async () => {
+  scratch.write('bin/pi', '#!/bin/sh\n', 0o755);
+  const { findings } = await check();
+  expect(findings.map(({ severity, agents }) => [severity, agents])).toEqual([['warning', ['pi']]]);
+});
+
+it('knows nothing of a program that only stands in for the one of its harness, but that it starts', async () => {
+  const cli = scratch.write('bin/stands-in', '#!/bin/sh\n', 0o755);
+  const agent = { id: 'mine', harness: 'claude', cli, default: true };
+  scratch.write('agents.json', JSON.stringify({ version: 1, builtins: 'restrict', agents: [agent] }));
+  expect(await check([use('a', 'mine', scratch.mkdir('project'))])).toEqual({
+    ...{ startable: ['mine'], missing: [], findings: [] },
+  });
 });
 
 it('checks the first-run question in the folders of the fibers that use the agent', async () => {
@@ -56,7 +62,7 @@ it('checks the first-run question in the folders of the fibers that use the agen
     Object.assign(env, FIXTURE_HOMES[name].writeReady(scratch, 'home', '/elsewhere'));
   }
   const all = ['claude-sonnet', 'claude-opus', 'claude-haiku', 'codex', 'codex-sol', 'codex-terra', 'pi'];
-  expect(await check()).toEqual({ startable: all, findings: [] });
+  expect(await check()).toEqual({ startable: all, missing: [], findings: [] });
   const project_dir = scratch.mkdir('project');
   const uses = [
     use('a', null, project_dir),
@@ -65,6 +71,7 @@ it('checks the first-run question in the folders of the fibers that use the agen
   ];
   expect(await check(uses)).toEqual({
     startable: ['claude-opus', 'codex', 'codex-sol', 'codex-terra', 'pi'],
+    missing: [],
     findings: [
       {
         severity: 'error',

@@ -255,7 +255,9 @@ describe('the packed package, installed elsewhere', () => {
     expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/store\tok\t9/) });
 
     expect((await svc('demo', '--dir', dir)).stderr).toContain('the demo runs already (pid ');
-    expect(await svc('demo', '--dir', dir, 'dispatch', 'loader', '--force')).toMatchObject({ code: 0 });
+    expect(await svc('demo', '--dir', dir, 'dispatch', 'loader', '--force', '--yes')).toMatchObject({
+      code: 0,
+    });
     demo.kill('SIGINT');
     expect(await ended).toBe(0);
     expect(said).toMatch(/\nStopped[.;]/);

@@ -1,12 +1,13 @@
 import { type Command, Argument as CommanderArgument, Option as CommanderOption } from 'commander';
 import { systemClock } from '../../base/clock.ts';
+import { askFirst } from './confirm.ts';
 import type { Argument, Option } from './options.ts';
 import { printOutcome } from './output.ts';
 import type { CliContext, Example, ExitCode, Verb } from './verb.ts';
 import { type Family, FOR_PROGRAMS, rowsOf, summaryOf, type VerbRow, type VerbTable } from './verb-table.ts';
 
-/** The context that a verb runs in, and the receiver of its exit code. */
-export type Runner = { context: CliContext; exit(code: ExitCode): void };
+/** The context that a verb runs in, the words that were typed, and the receiver of its exit code. */
+export type Runner = { context: CliContext; typed: readonly string[]; exit(code: ExitCode): void };
 
 const silent = () => {};
 /** For declaring commands without running them: only actions use the process. */
@@ -16,6 +17,7 @@ export const NO_PROCESS: Runner = {
     ...{ width: Number.POSITIVE_INFINITY, unicode: true, terminal: null, progress: null },
     ...{ out: silent, show: silent, err: silent, verbatim: silent },
   },
+  typed: [],
   exit: silent,
 };
 
@@ -67,7 +69,7 @@ async function declareFamily(
   }
 }
 
-function declare(command: Command, verb: Verb, { context, exit }: Runner): void {
+function declare(command: Command, verb: Verb, { context, typed, exit }: Runner): void {
   const named = Object.entries(verb.arguments);
   const options = Object.entries(verb.options).map(([key, one]) => [key, commanderOption(one)] as const);
   command.description(verb.summary);
@@ -84,7 +86,9 @@ function declare(command: Command, verb: Verb, { context, exit }: Runner): void 
       ...named.map(([key], at) => [key, command.processedArgs[at]]),
       ...options.map(([key, one]) => [key, values[one.attributeName()]]),
     ]);
-    exit(printOutcome(context, await verb.run(context, given as never), given.json === true));
+    const outcome =
+      (await askFirst(verb, context, given, typed)) ?? (await verb.run(context, given as never));
+    exit(printOutcome(context, outcome, given.json === true));
   });
 }
 

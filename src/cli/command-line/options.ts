@@ -82,6 +82,8 @@ function wholeNumber(text: string): number {
 export const JSON_OPTION = option('--json', 'print the result as JSON');
 /** The option of every verb that writes. */
 export const DRY_RUN = option('--dry-run', 'show what it would write and run, and do neither');
+/** The option of every verb that asks first. */
+export const YES = option('-y, --yes', 'do not ask first; needed with --json and where there is no terminal');
 
 /** A fiber that the verb finds in the stores. */
 export const FIBER = argument('<fiber>', 'id, uid or the beginning of an id');

@@ -34,6 +34,10 @@ A \`<fiber>\` is its canonical id (\`work/loader\`), its ULID, the last part of 
 beginning of the id or of its last part where it fits only one (\`work/lo\`, \`loa\`). The store is \`--store\`, else the configured ones, else the one that the current folder lies in. Verbs that write take
 \`--dry-run\`, see [why.md](why.md#rehearse).
 
+A verb that ends running work or removes what somebody wrote asks on a terminal, with what it would do. Without a terminal,
+and with \`--json\`, it does nothing and names \`--yes\`, which answers the question beforehand. These verbs have \`--yes\`
+among their options.
+
 ## Exit codes
 
 | exit code | means                                                 |

@@ -16,13 +16,14 @@ export async function rehearseRequest(daemon: DaemonClient, path: string, body: 
 /** The page for a person; foreign text in it is escaped for the terminal. */
 function rehearsalPage(shown: Rehearsal): string {
   const steps = shown.steps.map((step, at) =>
-    `${at + 1}. ${sentence(step.would)}\n\n${stepText(step)}`.trimEnd(),
+    `${at + 1}. ${capitalised(step.would)}\n\n${stepText(step)}`.trimEnd(),
   );
   const parts = [`Would ${shown.would}. Nothing was written or started.`, stepText(shown), ...steps];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function sentence(text: string): string {
+/** A sentence of a rehearsal without `would` before it. */
+export function capitalised(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 

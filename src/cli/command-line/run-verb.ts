@@ -53,6 +53,7 @@ export async function parseAndRun(
   let code: ExitCode = EXIT.ok;
   const runner = {
     context,
+    typed: argv,
     exit: (chosen: ExitCode) => {
       code = chosen;
     },

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
-import { type Argument, JSON_OPTION, type Option } from './options.ts';
+import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import { type Argument, JSON_OPTION, type Option, YES } from './options.ts';
 import type { Styled } from './styled-text.ts';
 
 /** Everything that a verb may use of its process; tests pass their own. */
@@ -99,6 +100,12 @@ export type Verb = {
   page?: string;
   /** Exit codes other than 0 that a result may have, each with its meaning. */
   exits?: Readonly<Partial<Record<ExitCode, string>>>;
+  /**
+   * Whether a person is asked first, as before work is ended or what somebody wrote is removed. `shown` is the rehearsal
+   * of what was given; before there is one it is null, and only counts what the options may do. Such a verb has
+   * `--dry-run`, and gets `--yes`.
+   */
+  asks?(given: never, shown: Rehearsal | null): boolean;
   run(context: CliContext, given: never): Outcome | Promise<Outcome>;
 } & Result;
 
@@ -110,10 +117,11 @@ export type Given<D extends Readonly<Record<string, Argument | Option>>> = {
 
 type Declared<A extends Verb['arguments'], O extends Verb['options']> = Omit<
   Verb,
-  'arguments' | 'options' | 'json' | 'no_json' | 'run'
+  'arguments' | 'options' | 'json' | 'no_json' | 'asks' | 'run'
 > & {
   arguments?: A;
   options?: O;
+  asks?(given: Given<A> & Given<O>, shown: Rehearsal | null): boolean;
   run(context: CliContext, given: Given<A> & Given<O> & { json?: boolean }): Outcome | Promise<Outcome>;
 } & Result;
 
@@ -123,6 +131,7 @@ export function defineVerb<A extends Verb['arguments'] = {}, O extends Verb['opt
   declared: Declared<A, O>,
 ): Verb {
   const { options = {}, ...rest } = declared;
-  const all = declared.json === undefined || 'json' in options ? options : { ...options, json: JSON_OPTION };
+  const asking = declared.asks === undefined ? options : { ...options, yes: YES };
+  const all = declared.json === undefined || 'json' in asking ? asking : { ...asking, json: JSON_OPTION };
   return { arguments: {}, ...rest, options: all } as Verb;
 }

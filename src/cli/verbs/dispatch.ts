@@ -3,6 +3,7 @@ import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { readSettings } from '../../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../contract/http/dispatch.ts';
 import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
+import { endsWorkers } from '../command-line/confirm.ts';
 import { AGENT, choice, DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { watchLine } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
@@ -47,6 +48,7 @@ export const verb = defineVerb({
   ],
   page: 'resume.md',
   json: z.union([dispatchedSchema, refusedSchema]),
+  asks: ({ force }, shown) => force === true && endsWorkers(shown),
   exits: { 1: 'the launch was refused' },
   async run(context, given) {
     const { fiber, message, project_dir, force, ad_hoc, despite_brake, dry_run, resume_mode } = given;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCoded } from '../../base/errors.ts';
 import { type KillRequest, killedSchema } from '../../contract/http/dispatch.ts';
+import { endsWorkers } from '../command-line/confirm.ts';
 import { DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
@@ -22,6 +23,7 @@ export const verb = defineVerb({
     killedSchema,
     z.object({ killed: z.literal(false), fiber_id: z.string(), mux_session: z.null() }),
   ]),
+  asks: (_given, shown) => endsWorkers(shown),
   exits: { 1: 'the worker was ended, but the hold could not be written' },
   async run(context, { fiber, note, host, dry_run }) {
     let meant = fiber;

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import { FIBER_KINDS, fiberDocumentSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../../contract/fiber.ts';
+import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import { endsWorkers } from '../command-line/confirm.ts';
 import {
   AGENT,
   argument,
@@ -12,6 +14,7 @@ import {
   PROJECT_DIR,
   required,
   surfaceOption,
+  YES,
 } from '../command-line/options.ts';
 import type { Answer, CliContext, Example, Given, Verb } from '../command-line/verb.ts';
 import { reopenWith } from './lifecycle/reopen-with.ts';
@@ -26,6 +29,8 @@ type Declared<A extends Verb['arguments'], O extends Verb['options']> = {
   examples: readonly Example[];
   /** The request without its fiber. */
   fields(given: Given<A> & Given<O>, context: CliContext): LifecycleFields;
+  /** As of every verb; what a daemon does with `--local` was asked before. */
+  asks?: (given: Given<A> & Given<O>, shown: Rehearsal | null) => boolean;
   /** What is done instead with these values; null where the request is made. */
   instead?(context: CliContext, given: Given<A> & Given<O> & WriteGiven): Promise<Answer> | null;
 };
@@ -35,14 +40,21 @@ type WriteGiven = Parameters<typeof runLifecycle>[1];
 function lifecycle<A extends Verb['arguments'] = {}, O extends Verb['options'] = {}>({
   fields,
   instead,
+  asks,
   ...declared
 }: Declared<A, O>): Verb {
   return {
     ...declared,
     arguments: { fiber: FIBER, ...declared.arguments },
-    options: { ...declared.options, ...WRITE },
+    options: { ...declared.options, ...WRITE, ...(asks === undefined ? {} : { yes: YES }) },
     page: 'lifecycle.md',
     json: z.object({ fiber: fiberDocumentSchema }),
+    ...(asks === undefined
+      ? {}
+      : {
+          asks: (given: Given<A> & Given<O> & WriteGiven, shown) =>
+            given.local !== true && asks(given, shown),
+        }),
     run: (context, given: Given<A> & Given<O> & WriteGiven) =>
       instead?.(context, given) ?? runLifecycle(context, given, fields(given, context)),
   };
@@ -190,6 +202,7 @@ export const LIFECYCLE = {
     summary: 'Park a fiber, so that no worker takes it up',
     options: { kill: KILL },
     examples: [['svc pause triage', 'nothing starts for it until `svc resume triage`']],
+    asks: ({ kill }, shown) => kill === true && endsWorkers(shown),
     fields: ({ kill }) => ({ action: 'pause', kill }),
   }),
   resume: lifecycle({
@@ -209,6 +222,7 @@ export const LIFECYCLE = {
     examples: [
       ['svc close say-hello --outcome "Not needed any more."', 'closes it with a line for the card'],
     ],
+    asks: ({ kill }, shown) => kill === true && endsWorkers(shown),
     fields: ({ outcome, kill }) => ({ action: 'close', outcome, kill }),
   }),
   reopen: lifecycle({
@@ -251,6 +265,8 @@ export const LIFECYCLE = {
     summary: 'Make a fiber a plain document again',
     options: { kill: KILL },
     examples: [['svc uninstall say-hello', 'nothing starts for it any more']],
+    // Not of one that is a plain document already.
+    asks: (_given, shown) => shown === null || shown.documents.length > 0,
     fields: ({ kill }) => ({ action: 'uninstall', kill }),
   }),
 } satisfies Record<LifecycleFields['action'], Verb>;

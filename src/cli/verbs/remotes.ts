@@ -84,6 +84,7 @@ export const rm = defineVerb({
   options: { dry_run: DRY_RUN },
   examples: [['svc remotes rm host-b', 'the last one takes the file away']],
   json: changedSchema,
+  asks: () => true,
   run: (context, { name, dry_run }) => change(context, name, null, dry_run === true),
 });
 
@@ -155,7 +156,7 @@ async function change(
   if (dry_run) {
     const { file, change: planned } = planRemote(settings, name, remote);
     const diff = unifiedDiff('remotes.json', planned.before, planned.after);
-    const would = planned.after === null ? `remove ${file}` : `write ${file}`;
+    const would = remote === null ? `take ${name} out of ${file}` : `write ${file}`;
     const shown =
       diff === '' ? rehearsal('write nothing') : rehearsal(would, { documents: [{ path: file, diff }] });
     return rehearsed(shown);

@@ -7,6 +7,7 @@ import {
   pullBrakeSchema,
 } from '../../contract/http/brake.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
+import { endsWorkers } from '../command-line/confirm.ts';
 import { DRY_RUN, option } from '../command-line/options.ts';
 import { rehearsed, rehearseRequest } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, EXIT, type Given } from '../command-line/verb.ts';
@@ -26,6 +27,7 @@ export const verb = defineVerb({
   examples: [['svc stop-all --note "disk is full"', 'nothing new starts on this host']],
   page: 'why.md',
   json: brakePulledSchema,
+  asks: ({ kill }, shown) => kill === true && endsWorkers(shown),
   exits: { 1: 'the brake is on, but a worker was not ended' },
   async run(context, { kill, note, dry_run }) {
     const settings = readSettings(context.env);

@@ -104,7 +104,7 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
             await documents.planChange(document, (current) => concludedBy(current, run, clock.now())),
           );
     const ends = { documents: written, minted, ends: [worker] };
-    return rehearsal(`end the worker ${worker} of ${id} and hold the fiber`, ends);
+    return rehearsal(`end the worker of ${id} and hold the fiber`, ends);
   }
 
   async apply(plan: PlannedKill): Promise<Killed> {

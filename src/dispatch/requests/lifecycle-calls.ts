@@ -14,6 +14,7 @@ import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { PlannedWrite } from '../../fibers/store.ts';
 import { describeFiber, describeUnchanged, isArming, planAction } from '../../lifecycle/actions.ts';
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
+import { deedWords } from '../../lifecycle/fiber-words.ts';
 import { type PlannedEdit, worktreeOf } from '../../lifecycle/planned-edit.ts';
 import type { VerbFacts } from '../../lifecycle/rearm.ts';
 import { planTransition, type TransitionPlan } from '../../lifecycle/transition.ts';
@@ -103,7 +104,7 @@ export class LifecycleCalls {
       if (request.dry_run === true && this.#ports.cli !== null)
         throw new CodedError(
           'invalid_request',
-          'the program that SVC_CLI names cannot rehearse; leave dry_run out',
+          'the program that SVC_CLI names cannot rehearse; leave dry_run out, and add --yes where svc asks first',
         );
       const document = this.#reread(this.#ports.look(request.fiber, request.store));
       await this.#requireDirectory(document, request);
@@ -117,8 +118,8 @@ export class LifecycleCalls {
       );
       return { request, document, run, kill, written, drops };
     },
-    show: ({ run, kill, written, drops }) => {
-      const shown = showWrite(written, kill ? run : undefined);
+    show: ({ request, run, kill, written, drops }) => {
+      const shown = showWrite(deedWords(request.action), written, kill ? run : undefined);
       return drops === null
         ? shown
         : { ...shown, would: `${shown.would}, then remove the git worktree ${drops.path}` };
@@ -145,7 +146,7 @@ export class LifecycleCalls {
         const shown = await this.#ports.dispatcher.dispatch({ ...startOf(document), dry_run: true });
         return 'dry_run' in shown ? shown : { ...this.#moved(planned), ...shown, invoked: false };
       }
-      return showWrite(written, plan.end_worker ? run : undefined);
+      return showWrite('write', written, plan.end_worker ? run : undefined);
     },
     apply: async (planned) => {
       const { document, plan } = planned;
@@ -362,9 +363,10 @@ function startOf(document: FiberDocument): { fiber_id: string; force: true } {
   return { fiber_id: document.uid ?? document.id, force: true };
 }
 
-function showWrite(written: PlannedWrite | null, ended: Run | undefined): Rehearsal {
-  const shown = written === null ? rehearsal('') : rehearsedWrite('write', written);
-  return { ...shown, ends: ended === undefined ? [] : [workerName(ended)] };
+function showWrite(deed: string, written: PlannedWrite | null, ended: Run | undefined): Rehearsal {
+  const shown = written === null ? rehearsal('') : rehearsedWrite(deed, written);
+  if (ended === undefined) return shown;
+  return { ...shown, would: `end its worker and ${shown.would}`, ends: [workerName(ended)] };
 }
 
 function refusedAnswer(error: unknown): LifecycleAnswer {

@@ -37,7 +37,7 @@ export async function showStart(
     ...(worktree === null
       ? []
       : [`make the git worktree ${worktree.path} on branch ${worktree.branch}, then `]),
-    ...(earlier === undefined ? [] : [`end the worker ${workerName(earlier)}, then `]),
+    ...(earlier === undefined ? [] : ['end the worker that runs, then ']),
   ].join('');
   return rehearsal(`${steps}start ${what}${run.agent} for ${run.fiber_id} in ${run.project_dir}`, {
     documents: rehearsedDocuments(marked),

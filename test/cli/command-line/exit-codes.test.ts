@@ -34,7 +34,7 @@ describe('exit codes of the real launcher', () => {
     [3, 'daemon_unreachable', ['ps']],
     [3, 'daemon_unreachable', ['log', 'a']],
     [3, 'daemon_unreachable', ['status']],
-    [3, 'daemon_unreachable', ['kill', 'a']],
+    [3, 'daemon_unreachable', ['kill', 'a', '--yes']],
   ])('exits with %i for %s: svc %j, as text and as JSON', async (code, error, argv) => {
     const [words, json] = await Promise.all([svc(...argv), svc(...argv, '--json')]);
     expect(words).toMatchObject({ code, stdout: '' });

@@ -67,8 +67,8 @@ describe('the actual output', () => {
     await holds('pause', 'loader');
     await holds('close', 'loader');
     await holds('accept', 'loader');
-    await holds('uninstall', 'loader');
-    await holds('fiber rm', 'loader');
+    await holds('uninstall', 'loader', '--yes');
+    await holds('fiber rm', 'loader', '--yes');
     await holds('host');
     await holds('agents');
     await holds('agents effort', 'codex', 'low', '--dry-run');
@@ -94,7 +94,7 @@ describe('the actual output', () => {
     await holds('ps');
     await holds('incident');
     await holds('incident dismiss', '--all');
-    await holds('kill', 'a');
+    await holds('kill', 'a', '--yes');
     await holds('daemon release');
     await holds('capture', 'x', '--project-dir', '.', '--dry-run');
     expect(daemon.seen.at(-1)?.body).toMatchObject({ prompt: 'x', dry_run: true });

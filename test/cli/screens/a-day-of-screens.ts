@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FiberRow, RunView } from '../../../src/contract/fiber.ts';
 import type { FleetRow } from '../../../src/contract/http/fleet.ts';
@@ -11,6 +11,7 @@ import type { TranscriptWords } from '../../../src/contract/http/transcript-word
 import type { Uncommitted } from '../../../src/contract/http/uncommitted.ts';
 import type { Why } from '../../../src/contract/http/why.ts';
 import { readBuildStamp } from '../../../src/platform/build-stamp.ts';
+import { findExecutable } from '../../../src/platform/find-executable.ts';
 import { fiberAnswer, OWN_LEASE, stateAnswer, versionAnswer } from '../answers.ts';
 import type { Answers, Machine } from '../kit.ts';
 
@@ -508,7 +509,7 @@ export const SCREENS: readonly Screen[] = [
     answers: { ...ANSWERS, 'GET /version': { body: { ...VERSION, ...readBuildStamp() } } },
   },
   {
-    ...screen('kill', 'kill', 'map-tiles'),
+    ...screen('kill', 'kill', 'map-tiles', '--yes'),
     answers: {
       ...ANSWERS,
       'POST /kill': { body: { killed: true, fiber_id: 'map-tiles', mux_session: 'map-tiles-svc' } },
@@ -538,6 +539,14 @@ export const SCREENS: readonly Screen[] = [
   screen('daemon-start', 'daemon', 'start'),
   { ...screen('agents', 'agents'), prepare: withAgents },
   { ...screen('run', 'run', 'Write a HELLO.md that greets the reader', '-d'), prepare: beginRun },
+  // With tmux, Git and nothing else.
+  {
+    ...{ name: 'doctor-of-a-new-machine', argv: ['doctor'], answers: null },
+    prepare: (machine) => {
+      machine.env.PATH = programs(machine, 'tmux', 'git');
+      return {};
+    },
+  },
   {
     ...{ name: 'doctor', argv: ['doctor'], answers: null },
     // A machine without tmux, Git and the program of its agent.
@@ -557,6 +566,15 @@ export const REFUSALS: readonly Screen[] = [
   screen('no-such-option', 'status', '--al'),
   screen('no-argument', 'why'),
 ];
+
+/** A folder with these programs of this machine alone. */
+function programs({ folder }: Machine, ...names: string[]): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const name of names)
+    symlinkSync(findExecutable(name, process.env.PATH ?? '') ?? name, join(bin, name));
+  return bin;
+}
 
 function withAgents(machine: Machine): Answers {
   writeAgents(machine, [

@@ -9,7 +9,7 @@ export function asOnEveryMachine(screen: string, { folder }: Pick<Machine, 'fold
     .replaceAll(`${version} (${git_short_sha})`, '1.4.0 (abc1234)')
     .replace(/\bpid \d+/g, 'pid 4242')
     .replace(/^\d+ to know$/m, 'N to know')
-    .replace(/^ {2}! (user|recorder): .*\n( {6}.*\n)*/gm, '')
+    .replace(/^ {2}! (the user is root|recorder)\b.*\n( {6}.*\n)*/gm, '')
     .replace(/^\d+ checks passed/m, 'N checks passed')
     .replace(/127\.0\.0\.1:\d{5}\b/g, '127.0.0.1:4000');
 }

@@ -2,7 +2,9 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Finding } from '../../../src/cli/verbs/doctor/check.ts';
+import { paint } from '../../../src/cli/command-line/styled-text.ts';
+import { type Finding, ok } from '../../../src/cli/verbs/doctor/check.ts';
+import { doctorPage } from '../../../src/cli/verbs/doctor/doctor-page.ts';
 import { isOlder } from '../../../src/cli/verbs/doctor/runtime.ts';
 import { versionAnswer } from '../answers.ts';
 import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
@@ -63,13 +65,33 @@ describe('svc doctor', () => {
     Object.assign(machine.context, { outIsTerminal: true, columns: 80, colour: false });
     machine.env.PATH = machine.folder;
     const { out } = await machine.svc('doctor');
-    expect(out).toMatch(/^\d+ things? keeps? work from starting\n {2}x tmux is not on the PATH\n/);
     expect(out).toMatch(
-      /\n\d+ to know\n[\s\S]* {2}! daemon: the daemon does not run\n {6}start it with: svc daemon start\n/,
+      /^\d+ things? keeps? work from starting\n {2}x tmux is not on the PATH +install tmux /,
+    );
+    expect(out).toMatch(
+      /\n\d+ to know\n[\s\S]* {2}! the daemon does not run +start it with: svc daemon start\n/,
     );
     expect(out).toMatch(/\n\d+ checks? passed \(svc doctor --all\)\n$/);
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect((await machine.svc('doctor', '--all')).out).toContain('ok    node: ');
+  });
+
+  it('says on a terminal of a new machine what it lacks before its first work, and exits with 0', async () => {
+    Object.assign(machine.context, { outIsTerminal: true, columns: 80, colour: false });
+    machine.env.PATH = '/usr/bin:/bin';
+    const { code, out } = await machine.svc('doctor');
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^2 things to do before the first work\n {2}! no store {3}svc fiber init ~\/fibers\n/,
+    );
+    expect(out).not.toContain('work from starting');
+  });
+
+  it('is one line on a terminal where all is well', () => {
+    const page = doctorPage([ok('node', 'Node 22'), ok('tmux', '3.3')], { width: 80, unicode: true }, false);
+    expect(paint(page, false, (part) => part)).toBe(
+      'Nothing keeps work from starting. 2 checks passed (svc doctor --all)\n',
+    );
   });
 
   it('fails without tmux, and only warns without git', async () => {
@@ -160,7 +182,7 @@ describe('svc doctor', () => {
     expect(elsewhere.of('agents')).toMatchObject([
       {
         level: 'warn',
-        what: expect.stringContaining('no agent can start'),
+        what: 'no agent',
         mend: expect.stringMatching(/^install /),
       },
     ]);
@@ -168,9 +190,10 @@ describe('svc doctor', () => {
     const here = await examine();
     expect(here.code).toBe(1);
     expect(here.of('agent codex')).toMatchObject([
-      { level: 'fail', what: 'agent codex runs "codex", and it is not on PATH' },
-      { level: 'fail', what: expect.stringContaining('no login') },
+      { level: 'fail', what: 'Codex is not installed', mend: expect.stringContaining('npm install -g ') },
     ]);
+    // That fiber needs none of the others.
+    expect([here.of('agents'), here.of('agent claude-sonnet'), here.of('agent pi')]).toEqual([[], [], []]);
     mkdirSync(join(machine.folder, 'bin'));
     mkdirSync(join(machine.folder, '.codex'));
     writeFileSync(join(machine.folder, 'bin', 'codex'), '', { mode: 0o755 });
@@ -230,10 +253,14 @@ describe('svc doctor', () => {
     expect(found.of('address')).toEqual([]);
   });
 
-  it('[P31] shows the tools as the daemon finds them', async () => {
+  it('[P31] shows the tools as the daemon finds them, and which of this shell it does not find', async () => {
+    machine.env.PATH = `${machine.folder}:${process.env.PATH}`;
+    const here = join(machine.folder, 'claude');
+    writeFileSync(here, '', { mode: 0o755 });
     const tools = [
       { name: 'tmux', path: '/usr/bin/tmux', version: 'tmux 3.3a' },
       { name: 'claude', path: null, version: null },
+      { name: 'nobody-has-it', path: null, version: null },
     ];
     await serve({
       'GET /version': { body: versionAnswer() },
@@ -241,7 +268,7 @@ describe('svc doctor', () => {
     });
     expect((await examine()).of('tools of the daemon')).toMatchObject([
       { level: 'ok', what: 'tmux: /usr/bin/tmux (tmux 3.3a)' },
-      { level: 'warn', what: 'the daemon does not find claude; its PATH is /usr/bin:/bin' },
+      { level: 'warn', what: `the daemon does not find claude, which is ${here} in this shell` },
     ]);
   });
 

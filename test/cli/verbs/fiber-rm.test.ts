@@ -37,7 +37,7 @@ describe('svc fiber rm of a fiber with a worker', () => {
     { what: 'a rehearsal', args: ['work/loader', '--dry-run'] },
     { what: 'a fiber above it', args: ['work', '--recursive'] },
   ])('is refused for $what, names the worker and removes nothing', async ({ args }) => {
-    const refused = await machine.svc('fiber', 'rm', ...args);
+    const refused = await machine.svc('fiber', 'rm', ...args, '--yes');
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.err).toContain('a worker runs for work/loader (loader-svc)');
     expect(refused.err).toContain('--kill');
@@ -46,7 +46,7 @@ describe('svc fiber rm of a fiber with a worker', () => {
   });
 
   it('stops the worker first with --kill', async () => {
-    expect(await machine.svc('fiber', 'rm', 'work', '--recursive', '--kill')).toMatchObject({
+    expect(await machine.svc('fiber', 'rm', 'work', '--recursive', '--kill', '--yes')).toMatchObject({
       code: 0,
       err: '',
     });
@@ -55,7 +55,7 @@ describe('svc fiber rm of a fiber with a worker', () => {
   });
 
   it('says nothing of workers of other fibers', async () => {
-    expect(await machine.svc('fiber', 'rm', 'other')).toMatchObject({ code: 0 });
+    expect(await machine.svc('fiber', 'rm', 'other', '--yes')).toMatchObject({ code: 0 });
     expect(existsSync(document('other', 'other'))).toBe(false);
   });
 });

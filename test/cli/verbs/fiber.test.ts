@@ -75,7 +75,7 @@ describe('svc fiber', () => {
       'rewrite-it\topen\t\t\tRewrite it\n',
     );
     expect((await run(['ls', '--status', 'closed'], inProject)).out).toBe('No fibers.\n');
-    expect((await run(['rm', 'rewrite-it'], inProject)).code).toBe(0);
+    expect((await run(['rm', 'rewrite-it', '--yes'], inProject)).code).toBe(0);
     expect(JSON.parse((await run(['ls', '--json'], inProject)).out)).toEqual({ fibers: [], errors: [] });
   });
 
@@ -84,20 +84,20 @@ describe('svc fiber', () => {
     await temp.store.create({ name: 'b', parent: 'a' });
     temp.write('a/notes.txt', 'mine');
     for (const dry of [['--dry-run'], []])
-      expect(await run(['rm', 'a', ...dry])).toMatchObject({ error: 'conflict' });
+      expect(await run(['rm', 'a', '--yes', ...dry])).toMatchObject({ error: 'conflict' });
     const shown = await run(['rm', 'a', '--recursive', '--dry-run']);
     expect(shown).toMatchObject({ code: 0, error: null });
     expect(shown.out).toContain('remove a and, beside it, b, notes.txt');
     expect(shown.out).toContain('-name: a');
     expect(temp.store.list().documents).toHaveLength(2);
-    expect((await run(['rm', 'a', '--recursive'])).code).toBe(0);
+    expect((await run(['rm', 'a', '--recursive', '--yes'])).code).toBe(0);
     expect(temp.store.list().documents).toEqual([]);
   });
 
   it('removes a document that cannot be read, and says so before', async () => {
     temp.write('a/a.md', 'x'.repeat(MAX_DOCUMENT_BYTES + 1));
     expect(await run(['rm', 'a', '--dry-run'])).toMatchObject({ code: 0, error: null });
-    expect(await run(['rm', 'a'])).toMatchObject({ code: 0, error: null });
+    expect(await run(['rm', 'a', '--yes'])).toMatchObject({ code: 0, error: null });
     expect(existsSync(join(temp.root, '.fibers/a'))).toBe(false);
   });
 

@@ -108,14 +108,14 @@ it('[P5] [WPL-4] a second kill says that the worker was stopped already', async 
   const killed = { killed: true, fiber_id: 'a', mux_session: 'a-svc' };
   let answer: object = killed;
   await serve({ 'POST /kill': () => answer });
-  expect(await machine.svc('kill', 'a')).toMatchObject({
+  expect(await machine.svc('kill', 'a', '--yes')).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^Stopped a\.\n/),
   });
   answer = { ...killed, already_killed: true };
-  expect(await machine.svc('kill', 'a')).toMatchObject({
+  expect(await machine.svc('kill', 'a', '--yes')).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^Stopped already, nothing runs for a\.\n/),
   });
-  expect(JSON.parse((await machine.svc('kill', 'a', '--json')).out)).toEqual(answer);
+  expect(JSON.parse((await machine.svc('kill', 'a', '--json', '--yes')).out)).toEqual(answer);
 });

@@ -73,8 +73,8 @@ describe('svc remotes', () => {
     expect((await listed()).map((one: { name: string }) => one.name)).toEqual(['host-b', 'host-c']);
     await remotes('add', 'host-c', '--url', 'http://c.example:4000');
     expect((await listed())[1]).toEqual({ name: 'host-c', url: 'http://c.example:4000' });
-    expect((await remotes('rm', 'host-c')).out).toContain('host-b');
-    await expect(remotes('rm', 'host-c')).rejects.toMatchObject({ code: 'not_found' });
+    expect((await remotes('rm', 'host-c', '--yes')).out).toContain('host-b');
+    await expect(remotes('rm', 'host-c', '--yes')).rejects.toMatchObject({ code: 'not_found' });
     expect(JSON.parse(readFileSync(file(), 'utf8')).defaults).toEqual({ request_timeout_ms: 2000 });
   });
 
@@ -89,7 +89,7 @@ describe('svc remotes', () => {
 
   it('[OPF-6] removes the file with the last remote', async () => {
     await remotes('add', 'host-b', '--port', '4001');
-    expect((await remotes('rm', 'host-b')).out).toMatch(/: no remote\n$/);
+    expect((await remotes('rm', 'host-b', '--yes')).out).toMatch(/: no remote\n$/);
     expect(existsSync(file())).toBe(false);
   });
 

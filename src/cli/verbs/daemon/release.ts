@@ -1,8 +1,8 @@
 import { readSettings } from '../../../config/settings.ts';
 import { type Released, releasedSchema } from '../../../contract/http/dispatch.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
-import { confirm, YES } from '../../command-line/confirm.ts';
-import { DRY_RUN } from '../../command-line/options.ts';
+import { confirm } from '../../command-line/confirm.ts';
+import { DRY_RUN, option } from '../../command-line/options.ts';
 import { rehearseRequest } from '../../command-line/rehearsal.ts';
 import { holdWords, letGo } from '../../command-line/screen-words.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
@@ -11,7 +11,10 @@ import { connectDaemon } from '../../daemon-client/client.ts';
 /** `svc daemon release`: names what the start of the daemon holds (WPL-25), asks, and lets it start. */
 export const verb = defineVerb({
   summary: 'Start what a restart of the daemon holds back',
-  options: { yes: YES, dry_run: DRY_RUN },
+  options: {
+    yes: option('-y, --yes', 'do not ask; without a terminal nothing is asked'),
+    dry_run: DRY_RUN,
+  },
   examples: [
     ['svc daemon release --dry-run', 'names the fibers that a restart of the daemon holds back'],
     ['svc daemon release', 'names them, asks on a terminal, and lets them start'],
@@ -25,7 +28,8 @@ export const verb = defineVerb({
     if (json !== true) {
       const names = heldByStart(await daemon.get('/state', stateSchema));
       context.out(listed(names));
-      const go_on = yes === true || names.length === 0 || (await confirm(context, questionOn(names)));
+      const asks = yes !== true && names.length > 0 && context.stdin.isTTY === true;
+      const go_on = !asks || (await confirm(context, questionOn(names)));
       if (!go_on) {
         context.out('Nothing was released.\n');
         return EXIT.refused;

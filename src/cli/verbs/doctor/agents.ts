@@ -29,9 +29,12 @@ export const checkAgents: Check = async (context) => {
     holdsControlCharacters(project_dir ?? ''),
   );
   // The check of the operator files reports an invalid agents file.
-  const { startable, findings } = await checkHarnesses({ registry, adapters, env, uses });
+  const { startable, missing, findings } = await checkHarnesses({ registry, adapters, env, uses });
+  const isKept = findings.some(({ severity }) => severity === 'error');
   return [
-    summary(startable),
+    // What keeps the agents that are in use from starting says more.
+    ...(startable.length === 0 && isKept ? [] : [summary(startable)]),
+    ...(startable.length === 0 ? [] : withoutDefault(registry.agents, missing)),
     ...findings.map(told),
     ...unusable.map(noDirectory),
     ...readable(registry.agents),
@@ -43,10 +46,18 @@ const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 function summary(startable: readonly string[]): Finding {
   const programs = Object.values(HARNESSES).map(({ title, install }) => `${title} (${install})`);
   if (startable.length > 0) return ok('agents', `these can start: ${startable.join(', ')}`);
-  return lack(
-    'agents',
-    'no agent can start here, so only the demo can show a worker',
-    `install ${choices.format(programs)}, and run it once to log in`,
+  return lack('agents', 'no agent', `install ${choices.format(programs)}, and run it once to sign in`);
+}
+
+/** A fiber that names no agent gets the default one. */
+function withoutDefault(agents: readonly Agent[], missing: readonly string[]): Finding[] {
+  const named = agents.filter((agent) => agent.default && missing.includes(agent.id));
+  return named.map((agent) =>
+    warn(
+      `agent ${agent.id}`,
+      'it is the default agent, and its program is not installed',
+      'set "default": true of another one in agents.json',
+    ),
   );
 }
 

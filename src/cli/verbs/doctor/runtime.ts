@@ -36,7 +36,11 @@ function system() {
 
 function user() {
   return process.getuid?.() === 0
-    ? warn('user', 'running as root: every worker can do anything here', 'run the daemon as an ordinary user')
+    ? warn(
+        'user',
+        'the user is root: every worker can do anything here',
+        'run the daemon as an ordinary user',
+      )
     : ok('user', `uid ${process.getuid?.() ?? 'unknown'}`);
 }
 

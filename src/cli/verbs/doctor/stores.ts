@@ -11,10 +11,8 @@ export const checkStores: Check = async ({ settings, disks }) => {
     if (paths.length > 0)
       return await Promise.all(paths.map((root) => store(root, followed.includes(root), disks)));
     const mend =
-      source === 'environment'
-        ? 'name one in SVC_STORES: /path/to/project'
-        : 'make one with: svc fiber init ~/fibers';
-    return [lack('stores', 'no store is configured, so there is nothing to dispatch', mend)];
+      source === 'environment' ? 'name one in SVC_STORES: /path/to/project' : 'svc fiber init ~/fibers';
+    return [lack('store', 'no store', mend)];
   } catch (error) {
     // The check of the operator files reports a fault of the file.
     if (isCoded(error, 'invalid_config')) return [];

@@ -8,7 +8,7 @@ import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './
 import { isOlder } from './runtime.ts';
 
 /** What is asked of the daemon; agents are checked here. */
-const TOLD = doctorReplySchema.pick({ path: true, tools: true });
+const TOLD = doctorReplySchema.pick({ tools: true });
 
 /** The oldest tmux that supports the control mode and session options we use. */
 const LEAST_TMUX = '3.2';
@@ -17,7 +17,7 @@ const LEAST_TMUX = '3.2';
 export const checkTools: Check = async (context) => [
   tmux(await firstLine(context, 'tmux', ['-V'])),
   git(await firstLine(context, 'git', ['--version'])),
-  ...(context.daemon.kind === 'running' ? await seenByDaemon(context.daemon.daemon) : []),
+  ...(context.daemon.kind === 'running' ? await seenByDaemon(context.daemon.daemon, context.env) : []),
 ];
 
 function tmux(found: Tool | null): Finding {
@@ -58,11 +58,15 @@ async function firstLine(
   return { path, line: line ?? null };
 }
 
-async function seenByDaemon(daemon: DaemonFile): Promise<Finding[]> {
+/** A program that this shell does not find either is nothing that the daemon lacks. */
+async function seenByDaemon(daemon: DaemonFile, env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const name = 'tools of the daemon';
   try {
-    const { path, tools } = await createDaemonClient(daemon).get('/doctor', TOLD);
-    const missing = tools.filter((tool) => tool.path === null).map((tool) => tool.name);
+    const { tools } = await createDaemonClient(daemon).get('/doctor', TOLD);
+    const missing = tools.flatMap((tool) => {
+      const here = tool.path === null ? findExecutable(tool.name, env.PATH ?? '') : null;
+      return here === null ? [] : [{ name: tool.name, here }];
+    });
     const found = tools.filter((tool) => tool.path !== null);
     return [
       ...found.map((tool) =>
@@ -71,8 +75,8 @@ async function seenByDaemon(daemon: DaemonFile): Promise<Finding[]> {
       ...missing.map((tool) =>
         warn(
           name,
-          `the daemon does not find ${tool}; its PATH is ${path}`,
-          `install ${tool}, or start the daemon from a shell that finds it: svc daemon restart`,
+          `the daemon does not find ${tool.name}, which is ${tool.here} in this shell`,
+          'start the daemon from this shell: svc daemon restart',
         ),
       ),
     ];

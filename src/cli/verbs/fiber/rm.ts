@@ -22,6 +22,7 @@ export const verb = defineVerb({
     dry_run: DRY_RUN,
   },
   examples: [['svc fiber rm say-hello --dry-run', 'shows what would be removed']],
+  asks: () => true,
   json: z.object({ removed: z.object({ id: z.string(), path: z.string() }) }),
   async run(context, { fiber, recursive, kill, dry_run, ...given }) {
     const { store, id } = findInStores(context, fiber, given.store);
@@ -30,7 +31,10 @@ export const verb = defineVerb({
     const workers = daemon === null ? [] : await workersOf(daemon, store.root, id);
     if (workers.length > 0 && kill !== true) throw withWorkers(id, workers);
     if (dry_run === true) {
-      return rehearsed(rehearsedRemoval(planned, textOf(store, planned.path)));
+      const shown = rehearsedRemoval(planned, textOf(store, planned.path));
+      const ends = workers.map(({ fiber_id, mux_session }) => mux_session ?? fiber_id);
+      const would = ends.length === 0 ? shown.would : `stop what works on it, and ${shown.would}`;
+      return rehearsed({ ...shown, would, ends });
     }
     for (const worker of workers) await stop(daemon, worker);
     const removed = await store.remove(id, { recursive });

@@ -18,6 +18,7 @@ import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../../../fibers/store.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
 import { describeFiber, describeUnchanged, isArming, planAction } from '../../../lifecycle/actions.ts';
+import { deedWords } from '../../../lifecycle/fiber-words.ts';
 import { worktreeOf } from '../../../lifecycle/planned-edit.ts';
 import { storageError } from '../../../platform/storage-error.ts';
 import { readinessWarnings } from '../../agent-readiness.ts';
@@ -192,7 +193,10 @@ function liftHold(context: CliContext, { uid, path }: FiberDocument): void {
 }
 
 function rehearseHere(context: CliContext, found: FoundFiber, request: LifecycleRequest): Rehearsal {
-  return rehearsedWrite('write', found.store.planEdit(found.id, planHere(context, request)));
+  return rehearsedWrite(
+    deedWords(request.action),
+    found.store.planEdit(found.id, planHere(context, request)),
+  );
 }
 
 function planHere(context: CliContext, request: LifecycleRequest): PlanEdit {

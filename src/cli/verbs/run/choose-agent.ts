@@ -1,6 +1,6 @@
 import { CodedError } from '../../../base/errors.ts';
 import type { Agent } from '../../../contract/agent.ts';
-import { canStart, lackOf, type Readiness } from '../../../harness/readiness.ts';
+import { canStart, lackWords, type Readiness } from '../../../harness/readiness.ts';
 
 /** An agent of the registry, and what is known of it here. */
 export type Candidate = Readiness & { agent: Pick<Agent, 'id' | 'harness' | 'cli' | 'default'> };
@@ -15,14 +15,14 @@ export function chooseAgent<C extends Candidate>(candidates: readonly C[], asked
     if (canStart(named)) return named;
     throw new CodedError(
       'agent_unavailable',
-      `agent ${named.agent.id} cannot start here: ${lackOf(named.agent, named)}`,
+      `agent ${named.agent.id} cannot start here: ${lackWords(named.agent, named)}`,
     );
   }
   const able = candidates.filter(canStart);
   const chosen = able.find(({ agent }) => agent.default) ?? able[0];
   if (chosen !== undefined) return chosen;
   // Several agents share a program, whose lack is said once.
-  const lacks = [...new Set(candidates.map((one) => lackOf(one.agent, one)))];
+  const lacks = [...new Set(candidates.map((one) => lackWords(one.agent, one)))];
   throw new CodedError(
     'agent_unavailable',
     `no agent can start here: ${lacks.join('; ')}. One of them is enough; to look around without one: svc demo`,

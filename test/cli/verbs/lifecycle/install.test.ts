@@ -92,9 +92,9 @@ describe('service verbs', () => {
       'a: draft, by hand on host-a\nIt is started by hand: svc dispatch a\n',
     );
     expect(temp.store.read('a').svc).not.toHaveProperty('schedule');
-    expect((await run('uninstall', ['a'])).out).toBe('a: draft, no worker is started for it\n');
+    expect((await run('uninstall', ['a', '--yes'])).out).toBe('a: draft, no worker is started for it\n');
     const { digest } = temp.store.read('a');
-    expect((await run('uninstall', ['a'])).code).toBe(0);
+    expect((await run('uninstall', ['a', '--yes'])).code).toBe(0);
     expect(temp.store.read('a').digest).toBe(digest);
   });
 
@@ -105,7 +105,7 @@ describe('service verbs', () => {
     ['install', ['a', '--project-dir', '.', '--surface', 'web'], 'invalid_request'],
     ['repeat', ['a', '--project-dir', '.', '--schedule', 'often'], 'invalid_request'],
     ['repeat', ['a', '--project-dir', '.', '--schedule', '@daily', '--tz', 'Nowhere'], 'invalid_request'],
-    ['uninstall', ['nobody'], 'fiber_not_found'],
+    ['uninstall', ['nobody', '--yes'], 'fiber_not_found'],
   ])('refuses %#', async (verb, args, error) => {
     const { digest } = temp.store.read('a');
     expect(await run(verb, args)).toMatchObject({ code: null, error });
