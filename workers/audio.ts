@@ -67,7 +67,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
       } satisfies Handlers<typeof audioCalls>),
       hearers: {
         audio_opened: ({ id, launch }) => relay.open(id, launch),
-        audio_frame: ({ id }, bytes) => relay.frame(id, bytes ?? new Uint8Array()),
+        audio_frame: ({ id, missed }, bytes) => relay.frame(id, bytes ?? new Uint8Array(), missed),
         audio_closed: ({ id }) => relay.close(id),
       },
       async stop() {

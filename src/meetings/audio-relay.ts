@@ -75,9 +75,10 @@ export class AudioRelay {
     this.#in.changed();
   }
 
-  /** One message of a phone. */
-  frame(id: number, bytes: Uint8Array): void {
+  /** One message of a phone; `missed` ones before it never came here. */
+  frame(id: number, bytes: Uint8Array, missed: number): void {
     const phone = this.#phones.get(id);
+    this.#dropped += missed;
     const line = phone?.line ?? null;
     if (phone === undefined || isLast(phone.message)) return;
     this.#meter.add(bytes, this.#in.clock.now());
