@@ -47,17 +47,10 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
     clock.after(0, () => void notify('audio_started', {}));
     return {
       handlers: withStorageErrors(settings.data_dir, {
-        state() {
-          const row = service.row();
-          const meeting =
-            row === null
-              ? null
-              : { state: row.state, title: row.title, launch: row.launch, started_at: row.started_at };
-          return { meeting, sockets: relay.sockets };
-        },
-        meeting: () => ({
+        state: () => ({ meeting: service.summary(), sockets: relay.sockets }),
+        meeting: async () => ({
           ...service.capabilities(),
-          meeting: service.row(),
+          meeting: await service.row(),
           place: service.place(),
           audio: relay.view(),
         }),

@@ -87,7 +87,7 @@ describe('a meeting whose lifecycle file cannot be read', () => {
     const service = await adopt();
     say('live', { fault: 'x'.repeat(5_000) });
     await service.look();
-    expect(service.row()).toMatchObject({ state: 'live', error: expect.stringContaining('fault') });
+    expect(await service.row()).toMatchObject({ state: 'live', error: expect.stringContaining('fault') });
     expect(service.relayed()?.socket).toBe('/run/rec.sock');
     const stopped = await service.stop(false);
     expect(stopped).toMatchObject({ meeting: { state: 'stopping' } });
@@ -97,7 +97,7 @@ describe('a meeting whose lifecycle file cannot be read', () => {
   it('[MTS-5] is interrupted, and not dismissed, where this daemon has never read it', async () => {
     say('live', { fault: 'x'.repeat(5_000) });
     const service = await adopt();
-    expect(service.row()?.state).toBe('loading');
+    expect((await service.row())?.state).toBe('loading');
     expect(await service.stop(false)).toMatchObject({ meeting: { state: 'stopping' } });
     expect(interrupted).toEqual([RECORDER.pid]);
   });
@@ -228,7 +228,7 @@ describe('a start that nobody answers', () => {
     );
     const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
     await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toThrow('no answer');
-    expect(service.row()?.state).toBe('live');
+    expect((await service.row())?.state).toBe('live');
   });
 
   it('leaves no meeting behind where tmux refused it', async () => {
@@ -237,7 +237,7 @@ describe('a start that nobody answers', () => {
     const service = new MeetingService(optionsOf({ sessions: { start, look, end } }));
     const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
     await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toThrow('no tmux');
-    expect(service.row()).toBe(null);
+    expect(await service.row()).toBe(null);
     expect(files.read()).toBe(null);
   });
 });
