@@ -6,6 +6,7 @@ import { AudioRelay } from '../src/meetings/audio-relay.ts';
 import { MeetingFiles } from '../src/meetings/meeting-record.ts';
 import { MeetingService } from '../src/meetings/meeting-service.ts';
 import { findRecorder } from '../src/meetings/recorder-program.ts';
+import { systemMonotonic } from '../src/platform/monotonic.ts';
 import { serverAt } from '../src/platform/own-socket.ts';
 import { createRunner } from '../src/platform/process.ts';
 import { createProcessFacts, isAlive } from '../src/platform/process-facts.ts';
@@ -29,7 +30,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
         end: async (name) => (await host.call('end_recorder', { name })).ended,
       },
       findRecorder: () => findRecorder({ configured: settings.recorder, platform, path: env.PATH ?? '' }),
-      ...{ platform, env, clock, logger },
+      ...{ platform, env, clock, logger, monotonic: systemMonotonic },
       newLaunch: () => ulid(clock.now()),
       lifeOf: (identity) => isAlive(facts, identity),
       interrupt: ({ pid }) => void process.kill(pid, 'SIGINT'),

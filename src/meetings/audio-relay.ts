@@ -67,7 +67,7 @@ export class AudioRelay {
     const meeting = this.#in.meeting();
     const phone: Phone = {
       launch: launch ?? meeting?.launch ?? '',
-      message: { state: 'waiting', reason: '' },
+      message: { state: 'waiting', reason: 'The recorder is being connected; audio is not recorded yet.' },
       ...{ line: null, dialling: false, retry: null },
     };
     this.#phones.set(id, phone);

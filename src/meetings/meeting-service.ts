@@ -47,6 +47,8 @@ export type MeetingServiceOptions = {
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
   clock: Clock;
+  /** Milliseconds of the system's clock that nobody sets, which the recorder reads too. */
+  monotonic(): number;
   logger: Logger;
   /** An id that no other recording has. */
   newLaunch(): string;
@@ -180,7 +182,7 @@ export class MeetingService {
     const refusal = markRefusal(judged.state);
     if (refusal !== null) throw new CodedError('meeting_not_live', refusal);
     const words = (text ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim();
-    const line = `# mark ${timeOfDay(this.#in.clock.now())}${words === '' ? '' : ` ${words}`}`;
+    const line = `# mark ${timeOfDay(this.#transcriptTime(record))}${words === '' ? '' : ` ${words}`}`;
     const { transcript } = this.#in.files.pathsOf(record.name);
     if (dry_run) return rehearsal(`add the line "${line}" to ${transcript}`);
     await this.#in.files.addLine(transcript, line);
@@ -351,11 +353,12 @@ export class MeetingService {
     this.#become(judged === null ? null : { record, judged, socket: said?.phone ?? null });
   }
 
-  async #closeTranscript({ launch, name }: MeetingRecord): Promise<void> {
+  async #closeTranscript(record: MeetingRecord): Promise<void> {
+    const { launch, name } = record;
     if (this.#closed === launch) return;
-    const { files, clock } = this.#in;
+    const { files } = this.#in;
     try {
-      const at = timeOfDay(clock.now());
+      const at = timeOfDay(this.#transcriptTime(record));
       const { transcript } = files.pathsOf(name);
       await files.closeTranscript(transcript, `# recorder ended ${at} without its last lines`);
       this.#closed = launch;
@@ -370,6 +373,13 @@ export class MeetingService {
     if (said !== null) this.#said = said;
     const last = this.#said?.launch === record.launch ? this.#said : null;
     return { said: unreadable === null ? said : last, unreadable };
+  }
+
+  /** Now, as the recorder of a meeting counts it: a clock that is set during a meeting moves no line. */
+  #transcriptTime({ launch }: MeetingRecord): number {
+    const base = this.#said?.launch === launch ? this.#said.time_base : null;
+    const passed = base == null ? -1 : this.#in.monotonic() - base.monotonic;
+    return base == null || passed < 0 ? this.#in.clock.now() : base.wall + passed;
   }
 
   async #lifeOf(record: MeetingRecord): Promise<ProcessLife> {

@@ -42,7 +42,7 @@ export type Recording = {
 
 export type RecorderWorld = {
   clock: Clock;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of the system's clock that nobody sets, the same for every process. */
   monotonic(): number;
   /**
    * The engine, ready for audio, and sentences on better ones that did not start; rejects with a `CodedError` where none can
@@ -115,6 +115,7 @@ function firstState({ launch, process }: Recording, clock: Clock): RecorderState
     engine: null,
     error: null,
     fault: null,
+    time_base: null,
   };
 }
 
@@ -173,7 +174,10 @@ class RunningRecorder {
     this.#mirror?.start();
     const socket = await this.#open();
     this.#watch.gone();
-    this.#lifecycle.change({ phase: 'live', phone: this.#recording.socket_path, engine });
+    this.#lifecycle.change({
+      ...{ phase: 'live', phone: this.#recording.socket_path, engine },
+      time_base: this.#time.base,
+    });
     await stopped(this.#world.stop);
     // Before the sender is closed: whoever sees it closed looks here for the reason.
     this.#lifecycle.change({ phase: 'stopping', phone: null });
@@ -197,6 +201,7 @@ class RunningRecorder {
     return openAudioSocket(this.#recording.socket_path, {
       connected: () => {
         this.#time.look();
+        this.#lifecycle.change({ time_base: this.#time.base });
         this.#watch.connected();
         this.#firstAudio ??= this.#world.monotonic();
         this.#audio?.skipTo(this.#world.monotonic() - this.#firstAudio);

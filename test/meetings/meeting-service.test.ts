@@ -14,11 +14,13 @@ const RECORDER = { pid: 4_242, start_time: '77' };
 
 let folder: ScratchFolder;
 let clock: FakeClock;
+let monotonic: number;
 let files: MeetingFiles;
 let interrupted: number[];
 beforeEach(() => {
   folder = scratchFolder();
   clock = new FakeClock();
+  monotonic = 500_000;
   files = new MeetingFiles({ folder: folder.path, logger: silentLogger });
   interrupted = [];
 });
@@ -59,7 +61,8 @@ async function begin(options: Partial<MeetingServiceOptions> = {}): Promise<Meet
 
 function optionsOf(options: Partial<MeetingServiceOptions>): MeetingServiceOptions {
   return {
-    ...{ files, clock, logger: silentLogger, platform: 'linux', env: {}, newLaunch: () => LAUNCH },
+    ...{ files, clock, monotonic: () => monotonic, logger: silentLogger, platform: 'linux', env: {} },
+    newLaunch: () => LAUNCH,
     findRecorder: () => ({ program: { argv: ['/bin/recorder'], name: 'recorder' } }),
     sessions: {
       start: async () => ({ kind: 'created', process: RECORDER }),
@@ -170,6 +173,16 @@ describe('a mark', () => {
       expect(existsSync(join(folder.path, 'weekly.txt'))).toBe(false);
     },
   );
+
+  it('has the time of the recorder, whose lines a clock that is set does not move', async () => {
+    const wall = new Date(2026, 2, 7, 10, 0, 0).getTime();
+    say('live', { time_base: { wall, monotonic: 440_000 } });
+    const service = await adopt();
+    expect(await service.mark('a', false)).toMatchObject({ line: '# mark 10:01:00 a' });
+    clock.jumpTo(clock.now() - 3 * 3_600_000);
+    monotonic += 5_000;
+    expect(await service.mark('b', false)).toMatchObject({ line: '# mark 10:01:05 b' });
+  });
 
   it('is a line of the transcript while the meeting is live', async () => {
     say('live');

@@ -162,6 +162,7 @@ describe('a recording', () => {
     start(engine, clock);
     const phone = await sender();
     await speak(phone, clock, engine, 10);
+    expect(state().time_base).toEqual({ wall: TEN, monotonic: 0 });
     // Somebody sets the clock three hours back.
     clock.wall -= 3 * 3_600_000;
     await speak(phone, clock, engine, 5);
@@ -171,6 +172,8 @@ describe('a recording', () => {
     await phone.closed;
     await until('the pause', () => engine.given > 15.5);
     const again = await sender();
+    await until('its times', () => state().time_base?.monotonic === 15_000);
+    expect(state().time_base?.wall).toBe(clock.wall);
     await speak(again, clock, engine, 2);
     engine.say({ start: 16, end: 17, text: 'after' });
     expect(await line(/after/)).toBe('07:00:15-07:00:16 S1 after');
