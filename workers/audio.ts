@@ -6,6 +6,7 @@ import { AudioRelay } from '../src/meetings/audio-relay.ts';
 import { MeetingFiles } from '../src/meetings/meeting-record.ts';
 import { MeetingService } from '../src/meetings/meeting-service.ts';
 import { findRecorder } from '../src/meetings/recorder-program.ts';
+import { systemMonotonic } from '../src/platform/monotonic.ts';
 import { serverAt } from '../src/platform/own-socket.ts';
 import { createRunner } from '../src/platform/process.ts';
 import { createProcessFacts, isAlive } from '../src/platform/process-facts.ts';
@@ -29,7 +30,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
         end: async (name) => (await host.call('end_recorder', { name })).ended,
       },
       findRecorder: () => findRecorder({ configured: settings.recorder, platform, path: env.PATH ?? '' }),
-      ...{ platform, env, clock, logger },
+      ...{ platform, env, clock, logger, monotonic: systemMonotonic },
       newLaunch: () => ulid(clock.now()),
       lifeOf: (identity) => isAlive(facts, identity),
       interrupt: ({ pid }) => void process.kill(pid, 'SIGINT'),
@@ -47,17 +48,10 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
     clock.after(0, () => void notify('audio_started', {}));
     return {
       handlers: withStorageErrors(settings.data_dir, {
-        state() {
-          const row = service.row();
-          const meeting =
-            row === null
-              ? null
-              : { state: row.state, title: row.title, launch: row.launch, started_at: row.started_at };
-          return { meeting, sockets: relay.sockets };
-        },
-        meeting: () => ({
+        state: () => ({ meeting: service.summary(), sockets: relay.sockets }),
+        meeting: async () => ({
           ...service.capabilities(),
-          meeting: service.row(),
+          meeting: await service.row(),
           place: service.place(),
           audio: relay.view(),
         }),
@@ -67,7 +61,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
       } satisfies Handlers<typeof audioCalls>),
       hearers: {
         audio_opened: ({ id, launch }) => relay.open(id, launch),
-        audio_frame: ({ id }, bytes) => relay.frame(id, bytes ?? new Uint8Array()),
+        audio_frame: ({ id, missed }, bytes) => relay.frame(id, bytes ?? new Uint8Array(), missed),
         audio_closed: ({ id }) => relay.close(id),
       },
       async stop() {

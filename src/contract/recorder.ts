@@ -35,8 +35,14 @@ export const recorderStateSchema = z.object({
   error: text.nullable(),
   /** What is wrong although the recording goes on, with the mend: a disk that is full; null or absent if nothing is. */
   fault: text.nullable().optional(),
+  /**
+   * What the times of the transcript count from: the wall clock at a moment of the monotonic clock of the system, both in
+   * milliseconds. Null or absent if they are those of the wall clock.
+   */
+  time_base: z.object({ wall: z.number(), monotonic: z.number() }).nullable().optional(),
 });
 export type RecorderState = z.infer<typeof recorderStateSchema>;
+export type TimeBase = NonNullable<RecorderState['time_base']>;
 
 /** Bytes of a lifecycle file that are read; a longer one counts as unreadable. */
 export const RECORDER_STATE_BYTES = 64 * 1024;

@@ -67,7 +67,7 @@ export class AudioRelay {
     const meeting = this.#in.meeting();
     const phone: Phone = {
       launch: launch ?? meeting?.launch ?? '',
-      message: { state: 'waiting', reason: '' },
+      message: { state: 'waiting', reason: 'The recorder is being connected; audio is not recorded yet.' },
       ...{ line: null, dialling: false, retry: null },
     };
     this.#phones.set(id, phone);
@@ -75,9 +75,10 @@ export class AudioRelay {
     this.#in.changed();
   }
 
-  /** One message of a phone. */
-  frame(id: number, bytes: Uint8Array): void {
+  /** One message of a phone; `missed` ones before it never came here. */
+  frame(id: number, bytes: Uint8Array, missed: number): void {
     const phone = this.#phones.get(id);
+    this.#dropped += missed;
     const line = phone?.line ?? null;
     if (phone === undefined || isLast(phone.message)) return;
     this.#meter.add(bytes, this.#in.clock.now());

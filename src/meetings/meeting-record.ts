@@ -1,8 +1,9 @@
-import { appendFileSync, statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { Mutex } from '../base/mutex.ts';
 import {
   meetingModeSchema,
   RECORDER_STATE_BYTES,
@@ -11,9 +12,11 @@ import {
 } from '../contract/recorder.ts';
 import { mirrorSchema } from '../contract/threads/audio.ts';
 import { processIdentitySchema } from '../contract/threads/recorder-session.ts';
+import { appendText } from '../platform/append-text.ts';
 import { removeQuietly, writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
-import { readRegularEndSync, readRegularTextSync } from '../platform/regular-file.ts';
+import { readRegularEnd, readRegularText, readRegularTextSync } from '../platform/regular-file.ts';
+import { transcriptTail } from './transcript-tail.ts';
 
 /** The session that every recorder runs in (CAP-3). */
 export const RECORDER_SESSION = 'recorder-meeting';
@@ -67,10 +70,15 @@ const MOST_LOG_BYTES = 4 * 1024;
 /** How the last line of a transcript begins: the recorder's own, and the one of a daemon whose recorder died. */
 const LAST_LINES = ['# ended ', '# recorder ended '];
 
-/** The folder of all meetings of this daemon, and the record of the one that it has now. */
+/**
+ * The folder of all meetings of this daemon, and the record of the one that it has now. What is read and written while audio
+ * passes through this thread never blocks it. The record is written as a meeting starts and ends.
+ */
 export class MeetingFiles {
   readonly #folder: string;
   readonly #logger: Logger;
+  /** One at a time: a disk that does not answer holds one thread of this process, however often it is asked. */
+  readonly #disk = new Mutex();
   /** What the disk has not taken yet. */
   #unsaved: MeetingRecord | null = null;
   /** The record as it is on disk; undefined until it was read. Nobody else writes it. */
@@ -149,59 +157,68 @@ export class MeetingFiles {
    * Adds a line to a transcript in one write, so that it comes between two lines of the recorder. Throws the system error;
    * an almost full disk would take a part of the line, which the next one of the recorder would follow.
    */
-  addLine(transcript: string, line: string): void {
-    const { bavail, bsize } = statfsSync(this.#folder);
-    if (bavail * bsize < ROOM_FOR_LINE)
-      throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC', syscall: 'write' });
-    appendFileSync(transcript, `${line}\n`, { mode: 0o600 });
+  addLine(transcript: string, line: string): Promise<void> {
+    return this.#disk.run(() => this.#append(transcript, line));
   }
 
   /**
    * Says in the transcript that the recorder ended without its last line, which nobody else can say then; once, and not
    * where no transcript is. Throws as `addLine` does.
    */
-  closeTranscript(transcript: string, line: string): void {
-    const text = this.#endOf(transcript);
-    if (text === null) return;
-    const last = text.trimEnd().split('\n').at(-1) ?? '';
-    if (LAST_LINES.some((beginning) => last.startsWith(beginning)) && text.endsWith('\n')) return;
-    // A line that was torn by the end of the recorder would take this one in.
-    const is_torn = text !== '' && !text.endsWith('\n');
-    this.addLine(transcript, is_torn ? `\n${line}` : line);
-  }
-
-  #endOf(transcript: string): string | null {
-    try {
-      return readRegularEndSync(transcript, MOST_LOG_BYTES).bytes.toString('utf8');
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return null;
-      throw error;
-    }
+  closeTranscript(transcript: string, line: string): Promise<void> {
+    return this.#disk.run(async () => {
+      const text = await endOf(transcript);
+      if (text === null) return;
+      const last = text.trimEnd().split('\n').at(-1) ?? '';
+      if (LAST_LINES.some((beginning) => last.startsWith(beginning)) && text.endsWith('\n')) return;
+      await this.#append(transcript, line);
+    });
   }
 
   /** What the recorder of a launch says of itself. */
-  recorderState(record: Pick<MeetingRecord, 'name' | 'launch'>): ReadState {
-    try {
-      const text = readRegularTextSync(this.pathsOf(record.name).state, RECORDER_STATE_BYTES);
-      const state = recorderStateSchema.parse(JSON.parse(text));
-      return { said: state.launch === record.launch ? state : null, unreadable: null };
-    } catch (error) {
-      return { said: null, unreadable: systemCode(error) === 'ENOENT' ? null : whyUnreadable(error) };
-    }
+  recorderState(record: Pick<MeetingRecord, 'name' | 'launch'>): Promise<ReadState> {
+    return this.#disk.run(async () => {
+      try {
+        const text = await readRegularText(this.pathsOf(record.name).state, RECORDER_STATE_BYTES);
+        const state = recorderStateSchema.parse(JSON.parse(text));
+        return { said: state.launch === record.launch ? state : null, unreadable: null };
+      } catch (error) {
+        return { said: null, unreadable: systemCode(error) === 'ENOENT' ? null : whyUnreadable(error) };
+      }
+    });
   }
 
   /** The last line that the recorder wrote to standard error; null for none. */
-  lastLogLine(name: string): string | null {
-    try {
-      const { bytes } = readRegularEndSync(this.pathsOf(name).log, MOST_LOG_BYTES);
-      return bytes.toString('utf8').trimEnd().split('\n').at(-1)?.trim() || null;
-    } catch {
-      return null;
-    }
+  async lastLogLine(name: string): Promise<string | null> {
+    const text = await this.#disk.run(() => endOf(this.pathsOf(name).log)).catch(() => null);
+    return text?.trimEnd().split('\n').at(-1)?.trim() || null;
+  }
+
+  /** The last spoken lines of a meeting. */
+  tail(name: string): Promise<string[]> {
+    return this.#disk.run(() => transcriptTail(this.pathsOf(name).transcript));
+  }
+
+  async #append(transcript: string, line: string): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#folder);
+    if (bavail * bsize < ROOM_FOR_LINE)
+      throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC', syscall: 'write' });
+    // It ends a line that was torn by the end of the recorder first.
+    await appendText(transcript, `${line}\n`);
   }
 
   get #current(): string {
     return join(this.#folder, 'current.json');
+  }
+}
+
+/** The last bytes of a file as text; null where there is none. */
+async function endOf(path: string): Promise<string | null> {
+  try {
+    return (await readRegularEnd(path, MOST_LOG_BYTES)).bytes.toString('utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
   }
 }
 

@@ -19,7 +19,6 @@ import {
   recorderArguments,
   recorderScript,
 } from './recorder-program.ts';
-import { transcriptTail } from './transcript-tail.ts';
 
 /** How often a recorder is looked at, in milliseconds: in its first seconds, and later. */
 const START_LOOK_MS = 100;
@@ -29,6 +28,9 @@ const WATCH_MS = 4_000;
 /** A recorder that has just ended may have its session for a moment: so often, and so long apart, it is tried again. */
 const DUPLICATE_TRIES = 8;
 const DUPLICATE_WAIT_MS = 250;
+/** How long a row waits for its tail, and after how long without a look the disk is said not to answer, in milliseconds. */
+const TAIL_MS = 1_000;
+const UNSEEN_MS = 5_000;
 
 /** The multiplexer session of a recorder; rejects where nobody can tell. */
 type RecorderSessions = {
@@ -45,6 +47,8 @@ export type MeetingServiceOptions = {
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
   clock: Clock;
+  /** Milliseconds of the system's clock that nobody sets, which the recorder reads too. */
+  monotonic(): number;
   logger: Logger;
   /** An id that no other recording has. */
   newLaunch(): string;
@@ -78,6 +82,9 @@ export class MeetingService {
   #current: Current | null = null;
   #stopLooking: (() => void) | null = null;
   #looking = false;
+  #lookedAt = 0;
+  /** The tail as it was read last, and the reading of it that is under way. */
+  #tail: { name: string; lines: string[]; reading: Promise<void> | null } | null = null;
   /** What a recorder last said of itself. */
   #said: RecorderState | null = null;
   /** The launch whose transcript says that its recorder ended. */
@@ -108,8 +115,16 @@ export class MeetingService {
   }
 
   /** The row, with the tail as it is on disk now; null without a meeting. */
-  row(): Meeting | null {
+  async row(): Promise<Meeting | null> {
     return this.#current === null ? null : this.#rowOf(this.#current);
+  }
+
+  /** What `GET /state` says of it, without a look at the disk. */
+  summary(): Pick<Meeting, 'state' | 'title' | 'launch' | 'started_at'> | null {
+    if (this.#current === null) return null;
+    const { record, judged } = this.#current;
+    const { title, launch, started_at } = record;
+    return { state: judged.state, title, launch, started_at };
   }
 
   /** Where its fiber is looked for; null without a meeting. */
@@ -128,6 +143,7 @@ export class MeetingService {
     const record = this.#in.files.read();
     if (record === null) this.#become(null);
     else await this.#judge(record);
+    this.#lookedAt = this.#in.clock.now();
     this.#in.onLook?.();
   }
 
@@ -136,7 +152,7 @@ export class MeetingService {
   ): Promise<{ meeting: Meeting; scribe_transcript: string | null } | Rehearsal> {
     return this.#changing.run(async () => {
       await this.look();
-      const { program, mode } = this.#requireStart(asked.mode);
+      const { program, mode } = await this.#requireStart(asked.mode);
       const record = this.#recordOf(asked, program, mode);
       const { transcript } = this.#in.files.pathsOf(record.name);
       if (asked.dry_run) return this.#show(record, program);
@@ -155,7 +171,7 @@ export class MeetingService {
       if (dry_run) return showStop(step, current);
       if (step === 'dismiss') await this.#dismiss();
       else if (step === 'interrupt') await this.#tellToStop(current.record);
-      return { meeting: this.row(), place: this.place() };
+      return { meeting: await this.row(), place: this.place() };
     });
   }
 
@@ -166,11 +182,11 @@ export class MeetingService {
     const refusal = markRefusal(judged.state);
     if (refusal !== null) throw new CodedError('meeting_not_live', refusal);
     const words = (text ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim();
-    const line = `# mark ${timeOfDay(this.#in.clock.now())}${words === '' ? '' : ` ${words}`}`;
+    const line = `# mark ${timeOfDay(this.#transcriptTime(record))}${words === '' ? '' : ` ${words}`}`;
     const { transcript } = this.#in.files.pathsOf(record.name);
     if (dry_run) return rehearsal(`add the line "${line}" to ${transcript}`);
-    this.#in.files.addLine(transcript, line);
-    return { line, meeting: this.row()!, place: placeOf(record) };
+    await this.#in.files.addLine(transcript, line);
+    return { line, meeting: await this.#rowOf({ record, judged }), place: placeOf(record) };
   }
 
   #require(): Current {
@@ -178,8 +194,8 @@ export class MeetingService {
     throw new CodedError('no_meeting', 'No meeting is recorded here; start one with: svc meeting start');
   }
 
-  #requireStart(asked: string): { program: RecorderProgram; mode: MeetingMode } {
-    const current = this.row();
+  async #requireStart(asked: string): Promise<{ program: RecorderProgram; mode: MeetingMode }> {
+    const current = await this.row();
     if (current !== null && current.state !== 'failed')
       throw new CodedError(
         'meeting_running',
@@ -263,7 +279,7 @@ export class MeetingService {
     const until = clock.now() + WATCH_MS;
     for (;;) {
       await this.look();
-      const row = this.row();
+      const row = await this.row();
       if (row === null)
         throw new CodedError('recorder_failed', 'The recorder ended at once without a word.', {
           details: { recording: false },
@@ -319,30 +335,32 @@ export class MeetingService {
 
   async #judge(record: MeetingRecord): Promise<void> {
     const { files, clock } = this.#in;
-    const first = this.#stateOf(record);
+    const first = await this.#stateOf(record);
     const life = await this.#lifeOf(record);
     // What it wrote between the two looks is its last word.
-    const { said, unreadable } = life === 'gone' ? this.#stateOf(record) : first;
-    const log = life === 'gone' ? files.lastLogLine(record.name) : null;
+    const { said, unreadable } = life === 'gone' ? await this.#stateOf(record) : first;
+    const log = life === 'gone' ? await files.lastLogLine(record.name) : null;
     await this.#sendLostStop(record, { file: said, life });
     const judged = judgeMeeting(record, { file: said, unreadable, life, log, now: clock.now() });
-    // A look that began before a start or a dismissal tells nothing of what is there now.
-    if (files.read()?.launch !== record.launch) return;
+    // One that says that it failed may still write what waits.
+    if (judged?.state === 'failed' && life === 'gone') await this.#closeTranscript(record);
+    // A look that began before a start, a stop or a dismissal tells nothing of what is there now.
+    if (files.read() !== record) return;
     if (judged === null) {
       files.clear();
       this.#in.logger.info({ launch: record.launch }, 'the meeting is over');
     }
-    // One that says that it failed may still write what waits.
-    if (judged?.state === 'failed' && life === 'gone') this.#closeTranscript(record);
     this.#become(judged === null ? null : { record, judged, socket: said?.phone ?? null });
   }
 
-  #closeTranscript({ launch, name }: MeetingRecord): void {
+  async #closeTranscript(record: MeetingRecord): Promise<void> {
+    const { launch, name } = record;
     if (this.#closed === launch) return;
-    const { files, clock } = this.#in;
+    const { files } = this.#in;
     try {
-      const at = timeOfDay(clock.now());
-      files.closeTranscript(files.pathsOf(name).transcript, `# recorder ended ${at} without its last lines`);
+      const at = timeOfDay(this.#transcriptTime(record));
+      const { transcript } = files.pathsOf(name);
+      await files.closeTranscript(transcript, `# recorder ended ${at} without its last lines`);
       this.#closed = launch;
     } catch {
       // The next look tries again, and the row says the same meanwhile.
@@ -350,11 +368,18 @@ export class MeetingService {
   }
 
   /** What the recorder says of itself; while that cannot be read, what it said last. */
-  #stateOf(record: MeetingRecord): ReadState {
-    const { said, unreadable } = this.#in.files.recorderState(record);
+  async #stateOf(record: MeetingRecord): Promise<ReadState> {
+    const { said, unreadable } = await this.#in.files.recorderState(record);
     if (said !== null) this.#said = said;
     const last = this.#said?.launch === record.launch ? this.#said : null;
     return { said: unreadable === null ? said : last, unreadable };
+  }
+
+  /** Now, as the recorder of a meeting counts it: a clock that is set during a meeting moves no line. */
+  #transcriptTime({ launch }: MeetingRecord): number {
+    const base = this.#said?.launch === launch ? this.#said.time_base : null;
+    const passed = base == null ? -1 : this.#in.monotonic() - base.monotonic;
+    return base == null || passed < 0 ? this.#in.clock.now() : base.wall + passed;
   }
 
   async #lifeOf(record: MeetingRecord): Promise<ProcessLife> {
@@ -367,7 +392,7 @@ export class MeetingService {
   /** As it was started; where a daemon ended before it had written that down, as its own file or its session tell. */
   async #processOf(record: MeetingRecord): Promise<ProcessIdentity | null> {
     if (record.process !== null) return record.process;
-    const { said } = this.#stateOf(record);
+    const { said } = await this.#stateOf(record);
     if (said !== null && said.process_started !== null)
       return { pid: said.pid, start_time: said.process_started };
     const session = await this.#lookAtSession();
@@ -378,6 +403,20 @@ export class MeetingService {
     return this.#in.sessions
       .look(RECORDER_SESSION)
       .catch((error: unknown) => ({ kind: 'unknown' as const, detail: messageOf(error) }));
+  }
+
+  /** The last lines as they are on disk; of a disk that does not answer in time, as they were read last. */
+  async #tailOf({ name }: MeetingRecord): Promise<string[]> {
+    if (this.#tail?.name !== name) this.#tail = { name, lines: [], reading: null };
+    const tail = this.#tail;
+    tail.reading ??= this.#in.files.tail(name).then((lines) => {
+      Object.assign(tail, { lines, reading: null });
+    });
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#in.clock.after(TAIL_MS, late.resolve);
+    await Promise.race([tail.reading, late.promise]);
+    cancel();
+    return tail.lines;
   }
 
   #become(current: Current | null): void {
@@ -398,14 +437,18 @@ export class MeetingService {
     }
   }
 
-  #rowOf({ record, judged }: Current): Meeting {
-    const { transcript } = this.#in.files.pathsOf(record.name);
+  async #rowOf({ record, judged }: Pick<Current, 'record' | 'judged'>): Promise<Meeting> {
+    const { files, clock } = this.#in;
+    const { transcript } = files.pathsOf(record.name);
+    const tail = await this.#tailOf(record);
+    const is_unseen = clock.now() - this.#lookedAt >= UNSEEN_MS;
     return {
       ...judged,
+      error: is_unseen ? `${unseen(files.folder)}${judged.error ?? ''}`.trimEnd() : judged.error,
       mode: record.mode,
       title: record.title,
       started_at: record.started_at,
-      tail: transcriptTail(transcript),
+      tail,
       transcript,
       mirror_host: record.mirror?.host ?? null,
       fiber: record.fiber,
@@ -415,6 +458,10 @@ export class MeetingService {
       mux_session: RECORDER_SESSION,
     };
   }
+}
+
+function unseen(folder: string): string {
+  return `The disk of ${folder} does not answer; the meeting is shown as it was last seen. `;
 }
 
 function placeOf({ owner, fiber_uid }: MeetingRecord): ScribePlace {

@@ -1,13 +1,13 @@
 import { MOST_TAIL_LINES } from '../contract/http/meeting.ts';
-import { readRegularEndSync } from '../platform/regular-file.ts';
+import { readRegularEnd } from '../platform/regular-file.ts';
 
 /** Bytes that are read from the end of a transcript: far more than the lines of a tail have. */
 const TAIL_BYTES = 64 * 1024;
 
 /** The last spoken lines of a transcript, oldest first; none where it cannot be read (MTR-2). */
-export function transcriptTail(path: string): string[] {
+export async function transcriptTail(path: string): Promise<string[]> {
   try {
-    const { bytes, cut } = readRegularEndSync(path, TAIL_BYTES);
+    const { bytes, cut } = await readRegularEnd(path, TAIL_BYTES);
     return spokenLines({ text: bytes.toString('utf8'), cut });
   } catch {
     return [];

@@ -119,21 +119,24 @@ export function readRegularTextSync(path: string, most_bytes: number): string {
 }
 
 /** The last bytes of a regular file, at most so many; `cut` if it has more. Throws `not_a_file` and the system error. */
-export function readRegularEndSync(path: string, most_bytes: number): { bytes: Buffer; cut: boolean } {
-  const { fd, stats } = openRegularFileSync(path);
+export async function readRegularEnd(
+  path: string,
+  most_bytes: number,
+): Promise<{ bytes: Buffer; cut: boolean }> {
+  const { file, stats } = await openRegularFile(path);
   try {
     const size = Number(stats.size);
     const from = Math.max(0, size - most_bytes);
     const bytes = Buffer.alloc(size - from);
     let filled = 0;
     while (filled < bytes.length) {
-      const count = readSync(fd, bytes, filled, bytes.length - filled, from + filled);
-      if (count === 0) break;
-      filled += count;
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
     }
     return { bytes: bytes.subarray(0, filled), cut: from > 0 };
   } finally {
-    closeSync(fd);
+    await file.close();
   }
 }
 

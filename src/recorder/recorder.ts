@@ -42,11 +42,11 @@ export type Recording = {
 
 export type RecorderWorld = {
   clock: Clock;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of the system's clock that nobody sets, the same for every process. */
   monotonic(): number;
   /**
    * The engine, ready for audio, and sentences on better ones that did not start; rejects with a `CodedError` where none can
-   * be used.
+   * be used. It is called a second time where the first one ended by itself.
    */
   startEngine(): Promise<{ engine: Engine; passed_over: readonly string[] }>;
   /** Aborted when the recording is to be stopped. */
@@ -115,6 +115,7 @@ function firstState({ launch, process }: Recording, clock: Clock): RecorderState
     engine: null,
     error: null,
     fault: null,
+    time_base: null,
   };
 }
 
@@ -132,6 +133,8 @@ class RunningRecorder {
   readonly #watch: SenderWatch;
   readonly #faults = new Map<Part, string>();
   #feed: SpeechFeed;
+  /** The second start of an engine, which is the last; null while the first one runs. */
+  #startedAnew: Promise<void> | null = null;
   #firstAudio: number | null = null;
 
   constructor(recording: Recording, world: RecorderWorld, lifecycle: LifecycleFile, engine: Engine) {
@@ -171,12 +174,16 @@ class RunningRecorder {
     this.#mirror?.start();
     const socket = await this.#open();
     this.#watch.gone();
-    this.#lifecycle.change({ phase: 'live', phone: this.#recording.socket_path, engine });
+    this.#lifecycle.change({
+      ...{ phase: 'live', phone: this.#recording.socket_path, engine },
+      time_base: this.#time.base,
+    });
     await stopped(this.#world.stop);
     // Before the sender is closed: whoever sees it closed looks here for the reason.
     this.#lifecycle.change({ phase: 'stopping', phone: null });
     await socket.close();
     this.#watch.stop();
+    await this.#startedAnew;
     const [is_heard] = await Promise.all([this.#feed.finish(FINISH_MS), this.#audio?.close()]);
     if (!is_heard)
       this.#comment(`what was said last is not transcribed: ${this.#feed.engine.name} was not done in time`);
@@ -194,6 +201,7 @@ class RunningRecorder {
     return openAudioSocket(this.#recording.socket_path, {
       connected: () => {
         this.#time.look();
+        this.#lifecycle.change({ time_base: this.#time.base });
         this.#watch.connected();
         this.#firstAudio ??= this.#world.monotonic();
         this.#audio?.skipTo(this.#world.monotonic() - this.#firstAudio);
@@ -228,16 +236,62 @@ class RunningRecorder {
     return new SpeechFeed(engine, this.#time.now(), listener);
   }
 
-  /** An engine that ended by itself is replaced by the one that cannot. */
+  /**
+   * An engine that ended by itself is started anew, once in a recording. Until then, and after a second end, the one goes on
+   * that cannot end.
+   */
   #goOnWithout(engine: Engine, why: string): void {
     if (this.#feed.engine !== engine) return;
     this.#feed.abandon();
     this.#feed = this.#feedOf(createVadEngine());
-    const line = engineLine(this.#feed.engine);
-    const sentence = `${engine.name} ended (${why}), what was said just before may be missing`;
-    this.#comment(`${sentence}; from ${timeOfDay(this.#time.now())} on: ${line}`);
-    this.#lifecycle.change({ engine: line });
-    this.#fault('engine', `${sentence}; start a new recording to have it again`);
+    const from = `from ${timeOfDay(this.#time.now())} on: ${this.#nameEngine()}`;
+    const is_second = this.#startedAnew !== null;
+    const sentence = `${engine.name} ended ${is_second ? 'again ' : ''}(${why}), what was said just before may be missing`;
+    if (is_second || this.#world.stop.aborted) {
+      this.#comment(`${sentence}; ${from}`);
+      this.#fault('engine', `${sentence}; start a new recording to have it again`);
+      return;
+    }
+    this.#comment(`${sentence}; it is started anew, and until then, ${from}`);
+    this.#fault('engine', `${sentence}; it is started anew`);
+    this.#startedAnew = this.#startAnew(sentence);
+  }
+
+  /** Never rejects. `ended` says how the engine before ended. */
+  async #startAnew(ended: string): Promise<void> {
+    try {
+      const { engine, passed_over } = await this.#world.startEngine();
+      if (this.#world.stop.aborted) {
+        await engine.finish(0);
+        return;
+      }
+      for (const text of passed_over) this.#comment(text);
+      if (engineLine(engine) === engineLine(this.#feed.engine)) {
+        this.#goOnFor('no other engine can be used', ended);
+        return;
+      }
+      void this.#feed.finish(0);
+      this.#feed = this.#feedOf(engine);
+      this.#comment(
+        `${engine.name} was started anew; from ${timeOfDay(this.#time.now())} on: ${this.#nameEngine()}`,
+      );
+      this.#fault('engine', null);
+    } catch (error) {
+      if (!this.#world.stop.aborted) this.#goOnFor(messageOf(error), ended);
+    }
+  }
+
+  /** No engine was started anew: the rest of the recording is that of the one that is there. */
+  #goOnFor(why: string, ended: string): void {
+    this.#comment(`${why}; the recording goes on with: ${engineLine(this.#feed.engine)}`);
+    this.#fault('engine', `${ended}; ${why}; start a new recording to have it again`);
+  }
+
+  /** The engine that is heard now, which the lifecycle file names from now on. */
+  #nameEngine(): string {
+    const engine = engineLine(this.#feed.engine);
+    this.#lifecycle.change({ engine });
+    return engine;
   }
 
   #comment(text: string): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { TimeBase } from '../contract/recorder.ts';
 
 /**
  * Wall-clock time that never jumps by itself: it is read when `look` is called, and a monotonic clock counts on from
@@ -8,8 +9,7 @@ export class SteadyTime {
   readonly #clock: Pick<Clock, 'now'>;
   /** Milliseconds since any moment. */
   readonly #monotonic: () => number;
-  #wall = 0;
-  #at = 0;
+  #base: TimeBase = { wall: 0, monotonic: 0 };
 
   constructor(clock: Pick<Clock, 'now'>, monotonic: () => number) {
     this.#clock = clock;
@@ -18,11 +18,14 @@ export class SteadyTime {
   }
 
   look(): void {
-    this.#wall = this.#clock.now();
-    this.#at = this.#monotonic();
+    this.#base = { wall: this.#clock.now(), monotonic: this.#monotonic() };
+  }
+
+  get base(): TimeBase {
+    return this.#base;
   }
 
   now(): number {
-    return this.#wall + this.#monotonic() - this.#at;
+    return this.#base.wall + this.#monotonic() - this.#base.monotonic;
   }
 }

@@ -79,6 +79,8 @@ class Phone implements SocketHandler<Uint8Array> {
   readonly #in: PhoneOptions;
   #told = '';
   #heard_at: number;
+  /** Frames that the component could not be given since the last one that it was. */
+  #missed = 0;
   #cancel: () => void = () => undefined;
 
   constructor(options: PhoneOptions) {
@@ -110,8 +112,9 @@ class Phone implements SocketHandler<Uint8Array> {
       socket.close(NOT_SAMPLES_CODE, 'A message holds whole samples of 16 bits.');
       return;
     }
-    // The bytes are lent; a frame that the component cannot take now is dropped, as nothing is queued.
-    audio.notify('audio_frame', { id }, new Uint8Array(frame));
+    // The bytes are lent; a frame that the component cannot take now is dropped and counted, as nothing is queued.
+    const is_taken = audio.notify('audio_frame', { id, missed: this.#missed }, new Uint8Array(frame));
+    this.#missed = is_taken ? 0 : this.#missed + 1;
   }
 
   closed(): void {

@@ -96,24 +96,32 @@ describe.skipIf(NO_SPEECH !== null)(
       expect(wordAccuracy(said, textOf(one.spoken()))).toBeGreaterThan(0.8);
     });
 
-    it('goes on without an engine that is killed, and says so', async () => {
+    it('starts an engine that is killed anew, once, and says so', async () => {
       const one = newRecording();
       one.start();
       const sender = await one.sender();
       await sender.send(spoken(home.path('speech'), SENTENCES[0]));
       await one.line(/ S1 /);
       signal(engineOf()!, 'SIGKILL');
-      await sender.pace(joinedAudio(silence(1), babble(2), silence(2)), 4);
       await one.line(/^# pocketsphinx 0.8 ended .*on: vad, not diarized, not transcribed$/);
+      await one.line(/^# pocketsphinx 0.8 was started anew; .* on: pocketsphinx 0.8, not diarized, /);
+      await until('no fault', () => one.state()?.fault === null);
+      await sender.send(spoken(home.path('speech'), SENTENCES[1]));
+      await until('what is said then', () => one.spoken().length > 1);
+      expect(wordAccuracy(SENTENCES[1], textOf(one.spoken().slice(-1)))).toBeGreaterThanOrEqual(0.8);
+      signal(engineOf()!, 'SIGKILL');
+      await sender.pace(joinedAudio(silence(1), babble(2), silence(2)), 4);
+      await one.line(/^# pocketsphinx 0.8 ended again .*on: vad, not diarized, not transcribed$/);
       await one.line(/ S1 \[speech/);
       expect(one.state()).toMatchObject({
         phase: 'live',
         engine: 'vad, not diarized, not transcribed',
-        fault: expect.stringContaining('pocketsphinx 0.8 ended'),
+        fault: expect.stringContaining('pocketsphinx 0.8 ended again'),
       });
       one.signal('SIGINT');
       expect(await one.exited()).toBe(0);
       expect(one.state()).toMatchObject({ phase: 'ended', error: null });
+      expect(existsSync(one.audio_path)).toBe(true);
     });
 
     it('writes the last words although Ctrl-C in its terminal reaches the whole process group', async () => {

@@ -14,7 +14,9 @@ export type StuckOpen = {
   release(): void;
 };
 
-/** `fifo` is a path for this alone, in a folder that exists. */
+/**
+ * `fifo` is a path for this alone, in a folder that exists. A path that ends with a slash stands for all that is below it.
+ */
 export function stuckOpen(fifo: string, paths: readonly string[]): StuckOpen {
   let held = false;
   return {

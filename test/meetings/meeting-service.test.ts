@@ -14,11 +14,13 @@ const RECORDER = { pid: 4_242, start_time: '77' };
 
 let folder: ScratchFolder;
 let clock: FakeClock;
+let monotonic: number;
 let files: MeetingFiles;
 let interrupted: number[];
 beforeEach(() => {
   folder = scratchFolder();
   clock = new FakeClock();
+  monotonic = 500_000;
   files = new MeetingFiles({ folder: folder.path, logger: silentLogger });
   interrupted = [];
 });
@@ -59,7 +61,8 @@ async function begin(options: Partial<MeetingServiceOptions> = {}): Promise<Meet
 
 function optionsOf(options: Partial<MeetingServiceOptions>): MeetingServiceOptions {
   return {
-    ...{ files, clock, logger: silentLogger, platform: 'linux', env: {}, newLaunch: () => LAUNCH },
+    ...{ files, clock, monotonic: () => monotonic, logger: silentLogger, platform: 'linux', env: {} },
+    newLaunch: () => LAUNCH,
     findRecorder: () => ({ program: { argv: ['/bin/recorder'], name: 'recorder' } }),
     sessions: {
       start: async () => ({ kind: 'created', process: RECORDER }),
@@ -87,7 +90,7 @@ describe('a meeting whose lifecycle file cannot be read', () => {
     const service = await adopt();
     say('live', { fault: 'x'.repeat(5_000) });
     await service.look();
-    expect(service.row()).toMatchObject({ state: 'live', error: expect.stringContaining('fault') });
+    expect(await service.row()).toMatchObject({ state: 'live', error: expect.stringContaining('fault') });
     expect(service.relayed()?.socket).toBe('/run/rec.sock');
     const stopped = await service.stop(false);
     expect(stopped).toMatchObject({ meeting: { state: 'stopping' } });
@@ -97,7 +100,7 @@ describe('a meeting whose lifecycle file cannot be read', () => {
   it('[MTS-5] is interrupted, and not dismissed, where this daemon has never read it', async () => {
     say('live', { fault: 'x'.repeat(5_000) });
     const service = await adopt();
-    expect(service.row()?.state).toBe('loading');
+    expect((await service.row())?.state).toBe('loading');
     expect(await service.stop(false)).toMatchObject({ meeting: { state: 'stopping' } });
     expect(interrupted).toEqual([RECORDER.pid]);
   });
@@ -171,6 +174,16 @@ describe('a mark', () => {
     },
   );
 
+  it('has the time of the recorder, whose lines a clock that is set does not move', async () => {
+    const wall = new Date(2026, 2, 7, 10, 0, 0).getTime();
+    say('live', { time_base: { wall, monotonic: 440_000 } });
+    const service = await adopt();
+    expect(await service.mark('a', false)).toMatchObject({ line: '# mark 10:01:00 a' });
+    clock.jumpTo(clock.now() - 3 * 3_600_000);
+    monotonic += 5_000;
+    expect(await service.mark('b', false)).toMatchObject({ line: '# mark 10:01:05 b' });
+  });
+
   it('is a line of the transcript while the meeting is live', async () => {
     say('live');
     const service = await adopt();
@@ -228,7 +241,7 @@ describe('a start that nobody answers', () => {
     );
     const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
     await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toThrow('no answer');
-    expect(service.row()?.state).toBe('live');
+    expect((await service.row())?.state).toBe('live');
   });
 
   it('leaves no meeting behind where tmux refused it', async () => {
@@ -237,7 +250,7 @@ describe('a start that nobody answers', () => {
     const service = new MeetingService(optionsOf({ sessions: { start, look, end } }));
     const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
     await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toThrow('no tmux');
-    expect(service.row()).toBe(null);
+    expect(await service.row()).toBe(null);
     expect(files.read()).toBe(null);
   });
 });

@@ -23,16 +23,16 @@ describe('the tail of a transcript [MTR-2] [LIM-11]', () => {
     expect(spokenLines({ text: 'ne 1\nline 2\nline 3 is not who', cut: true })).toEqual(['line 2']);
   });
 
-  it('reads a file from its end, so that a long one costs no more', () => {
+  it('reads a file from its end, so that a long one costs no more', async () => {
     const file = join(dir, 'long.txt');
     writeFileSync(file, `${'x'.repeat(200_000)}\n10:00:00-10:00:02 S1 the last words — naïve\n`);
-    expect(transcriptTail(file)).toEqual(['10:00:00-10:00:02 S1 the last words — naïve']);
+    expect(await transcriptTail(file)).toEqual(['10:00:00-10:00:02 S1 the last words — naïve']);
   });
 
-  it('is empty for a file that is not there, is no file, or is empty', () => {
+  it('is empty for a file that is not there, is no file, or is empty', async () => {
     writeFileSync(join(dir, 'empty.txt'), '');
-    expect(transcriptTail(join(dir, 'none.txt'))).toEqual([]);
-    expect(transcriptTail(dir)).toEqual([]);
-    expect(transcriptTail(join(dir, 'empty.txt'))).toEqual([]);
+    expect(await transcriptTail(join(dir, 'none.txt'))).toEqual([]);
+    expect(await transcriptTail(dir)).toEqual([]);
+    expect(await transcriptTail(join(dir, 'empty.txt'))).toEqual([]);
   });
 });

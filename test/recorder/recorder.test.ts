@@ -7,7 +7,7 @@ import { type RecorderState, recorderStateSchema } from '../../src/contract/reco
 import { createRunner } from '../../src/platform/process.ts';
 import type { Engine, EngineSegment } from '../../src/recorder/engines/engine.ts';
 import { createVadEngine } from '../../src/recorder/engines/vad.ts';
-import { type Recording, record } from '../../src/recorder/recorder.ts';
+import { type RecorderWorld, type Recording, record } from '../../src/recorder/recorder.ts';
 import { babble, joinedAudio, silence } from '../kit/made-audio.ts';
 import { connectSender, type Sender } from '../kit/recording.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
@@ -54,13 +54,22 @@ function recordingIn(folder: string): Recording {
   };
 }
 
-function start(engine: Engine, clock: SetClock | FakeClock, audio = false): void {
+/** What answers a start of an engine. */
+type Started = Awaited<ReturnType<RecorderWorld['startEngine']>>;
+
+/** `again` answers each further start of an engine. */
+function start(
+  engine: Engine,
+  clock: SetClock | FakeClock,
+  { audio = false, again = [] }: { audio?: boolean; again?: (() => Promise<Started>)[] } = {},
+): void {
+  const starts = [async () => ({ engine, passed_over: ['sherpa-onnx had no model'] }), ...again];
   running = record(
     { ...recordingIn(scratch.path), audio_path: audio ? join(scratch.path, 'm.wav') : null },
     {
       clock,
       monotonic: 'monotonic' in clock ? clock.monotonic : () => clock.now(),
-      startEngine: async () => ({ engine, passed_over: ['sherpa-onnx had no model'] }),
+      startEngine: () => starts.shift()!(),
       stop: stop.signal,
       mirror: { clock, runner: createRunner(), env: {}, ssh: '/nonexistent/ssh' },
     },
@@ -153,6 +162,7 @@ describe('a recording', () => {
     start(engine, clock);
     const phone = await sender();
     await speak(phone, clock, engine, 10);
+    expect(state().time_base).toEqual({ wall: TEN, monotonic: 0 });
     // Somebody sets the clock three hours back.
     clock.wall -= 3 * 3_600_000;
     await speak(phone, clock, engine, 5);
@@ -162,6 +172,8 @@ describe('a recording', () => {
     await phone.closed;
     await until('the pause', () => engine.given > 15.5);
     const again = await sender();
+    await until('its times', () => state().time_base?.monotonic === 15_000);
+    expect(state().time_base?.wall).toBe(clock.wall);
     await speak(again, clock, engine, 2);
     engine.say({ start: 16, end: 17, text: 'after' });
     expect(await line(/after/)).toBe('07:00:15-07:00:16 S1 after');
@@ -210,18 +222,84 @@ describe('a recording', () => {
     await until('no fault', () => state().fault === null);
   });
 
-  it('goes on by the level of speech when its engine ends', async () => {
-    const engine = ledEngine();
-    start(engine, new SetClock());
+  it('starts an engine that ends anew, once, and goes on by the level of speech until then and after that', async () => {
+    const [first, second] = [ledEngine(), ledEngine()];
+    const loading = Promise.withResolvers<Started>();
+    const clock = new SetClock();
+    start(first, clock, { again: [() => loading.promise] });
     const phone = await sender();
     await phone.send(babble(1));
-    engine.exit('it ended: out of memory');
+    await until('the audio', () => first.given >= 1);
+    first.exit('it ended: out of memory');
     await phone.send(joinedAudio(silence(1), babble(2), silence(2)));
     await line(/\[speech/);
     expect(lines()[2]).toBe(
-      '# led 1 ended (it ended: out of memory), what was said just before may be missing; from 10:00:00 on: vad, not diarized, not transcribed',
+      '# led 1 ended (it ended: out of memory), what was said just before may be missing; it is started anew, and until then, from 10:00:00 on: vad, not diarized, not transcribed',
     );
-    expect(state().fault).toContain('led 1 ended');
+    expect(state()).toMatchObject({
+      engine: 'vad, not diarized, not transcribed',
+      fault: expect.stringMatching(/^led 1 ended .*; it is started anew$/),
+    });
+    clock.pass(6_000);
+    loading.resolve({ engine: second, passed_over: [] });
+    expect(await line(/was started anew/)).toBe('# led 1 was started anew; from 10:00:06 on: led 1');
+    await until('no fault', () => state().fault === null && state().engine === 'led 1');
+    await speak(phone, clock, second, 3);
+    second.say({ start: 1, end: 2, text: 'once more' });
+    expect(await line(/once more/)).toBe('10:00:07-10:00:08 S1 once more');
+    second.exit('it ended');
+    await phone.send(joinedAudio(babble(2), silence(2)));
+    expect(await line(/ended again/)).toBe(
+      '# led 1 ended again (it ended), what was said just before may be missing; from 10:00:09 on: vad, not diarized, not transcribed',
+    );
+    await until('speech after it', () => lines().at(-1)?.includes('[speech'));
+    expect(state()).toMatchObject({
+      phase: 'live',
+      fault: expect.stringMatching(/ended again .*; start a new recording to have it again$/),
+    });
+  });
+
+  it.each<[string, () => Promise<Started>, string]>([
+    [
+      'does not start a second time',
+      () => Promise.reject(new CodedError('invalid_config', 'led 1 cannot be used: no memory')),
+      'led 1 cannot be used: no memory',
+    ],
+    [
+      'has given way to the one that is there anyway',
+      async () => ({ engine: createVadEngine(), passed_over: ['led 1 cannot be used: no memory'] }),
+      'no other engine can be used',
+    ],
+  ])('goes on by the level of speech where an engine that ended %s', async (_, again, why) => {
+    const engine = ledEngine();
+    start(engine, new SetClock(), { again: [again] });
+    const phone = await sender();
+    engine.exit('it ended');
+    expect(await line(/goes on with/)).toBe(
+      `# ${why}; the recording goes on with: vad, not diarized, not transcribed`,
+    );
+    expect(lines().join()).toContain('# led 1 cannot be used: no memory');
+    await phone.send(joinedAudio(silence(1), babble(2), silence(2)));
+    await line(/\[speech/);
+    expect(state().fault).toMatch(/^led 1 ended .*; start a new recording to have it again$/);
+  });
+
+  it('that is stopped while its engine is started anew ends that one too, and well', async () => {
+    const engine = ledEngine();
+    const loading = Promise.withResolvers<Started>();
+    start(engine, new SetClock(), { again: [() => loading.promise] });
+    await sender();
+    engine.exit('it ended');
+    await line(/is started anew/);
+    stop.abort();
+    await until('the stop', () => state().phase === 'stopping');
+    let ended = false;
+    const late = { ...ledEngine(), finish: async () => (ended = true) };
+    loading.resolve({ engine: late, passed_over: [] });
+    expect(await running).toBe(null);
+    expect(ended).toBe(true);
+    expect(lines().at(-1)).toMatch(/^# ended /);
+    expect(lines().join()).not.toContain('was started anew');
   });
 
   it('says that a phone is lost after 90 s, and that it is back', async () => {
@@ -291,7 +369,7 @@ describe('a recording', () => {
 
   it('keeps silence in its audio for the time without a phone, so that its times are those of the meeting', async () => {
     const clock = new SetClock();
-    start(createVadEngine(), clock, true);
+    start(createVadEngine(), clock, { audio: true });
     const phone = await sender();
     clock.pass(1_000);
     await phone.send(babble(1));

@@ -166,6 +166,8 @@ export class InProcessAudio extends InProcessComponent<typeof audioCalls> {
   readonly #hearers: { event: string; hear: (payload: never, bulk: null) => void }[] = [];
   /** The notices that it was given, oldest first. */
   readonly heard: { event: string; payload: unknown; bulk: Uint8Array | null }[] = [];
+  /** It takes no notice now. */
+  refuses = false;
 
   constructor() {
     super('audio', audioCalls);
@@ -183,6 +185,7 @@ export class InProcessAudio extends InProcessComponent<typeof audioCalls> {
     payload: z.input<(typeof audioHears)[N]>,
     bulk: Uint8Array | null = null,
   ): boolean {
+    if (this.refuses) return false;
     this.heard.push({ event, payload: audioHears[event].parse(payload), bulk });
     return true;
   }

@@ -49,6 +49,21 @@ describe('the socket of a phone on the main thread', () => {
     expect(said('audio_closed')).toEqual([{ id: 2 }]);
   });
 
+  it('[AUD-2] counts the frames that the audio component cannot be given, and tells it with the next one', () => {
+    const { handler } = open();
+    handler.message?.(frame);
+    audio.refuses = true;
+    for (let at = 0; at < 3; at += 1) handler.message?.(frame);
+    audio.refuses = false;
+    handler.message?.(frame);
+    handler.message?.(frame);
+    expect(said('audio_frame')).toEqual([
+      { id: 1, missed: 0 },
+      { id: 1, missed: 3 },
+      { id: 1, missed: 0 },
+    ]);
+  });
+
   it('[AUD-3] [AUD-9] is told each state once, and closed with the code of the last one', () => {
     const { sent, closed } = open();
     const tell = (message: Parameters<typeof audio.tell<'audio_sockets'>>[1]['sockets'][number]['message']) =>

@@ -333,14 +333,14 @@ const PROBES: Probe[] = [
   {
     limit: 'contract/recorder.ts RECORDER_STATE_BYTES',
     way: 'file',
-    takes(size) {
+    async takes(size) {
       const launch = 'launch';
       const state = { version: 1, launch, pid: 2, process_started: null, phase: 'live', started_at: 0 };
       const text = JSON.stringify({ ...state, phone: null, engine: null, error: null });
       const file = fileOf(text.padEnd(size, ' '));
       const files = new MeetingFiles({ folder: dirname(file), logger: silentLogger });
       renameSync(file, join(dirname(file), 'sized.json'));
-      return files.recorderState({ name: 'sized', launch }).said !== null;
+      return (await files.recorderState({ name: 'sized', launch })).said !== null;
     },
   },
   {

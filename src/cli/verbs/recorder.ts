@@ -7,6 +7,7 @@ import { readSettings, type Settings } from '../../config/settings.ts';
 import { MEETING_MODES } from '../../contract/recorder.ts';
 import { SOCKET_PATH_BYTES } from '../../contract/socket-path.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
+import { systemMonotonic } from '../../platform/monotonic.ts';
 import { createRunner } from '../../platform/process.ts';
 import { createProcessFacts } from '../../platform/process-facts.ts';
 import { ensureRuntimeFolder } from '../../platform/runtime-folder.ts';
@@ -71,7 +72,7 @@ export const verb = defineVerb({
     context.out(`Recording ${given.title ?? given.name} into ${transcript}; stop it with Ctrl-C.\n`);
     const fault = await record(recording, {
       clock: context.clock,
-      monotonic: () => performance.now(),
+      monotonic: systemMonotonic,
       startEngine: () =>
         startEngine(engineSettings(settings, context.env, given.engine), {
           clock: context.clock,

@@ -40,7 +40,7 @@ const meetingAudioSchema = z.object({
   connected: z.boolean(),
   /** Loudest sample of the last second, in decibels below full scale; null without audio. */
   peak_db: z.number().nullable(),
-  /** Frames that were given to the recorder, and that were dropped because it was not ready for them. */
+  /** Frames that were given to the recorder, and that were dropped because it or this daemon could not take them. */
   frames: z.number().int(),
   dropped: z.number().int(),
 });

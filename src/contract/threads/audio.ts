@@ -88,7 +88,7 @@ export const audioEvents = {
 /** Notices to the audio component. */
 export const audioHears = {
   audio_opened: z.object({ id: z.number().int(), launch: z.string().nullable() }),
-  /** The bulk bytes are one message of the client. */
-  audio_frame: z.object({ id: z.number().int() }),
+  /** The bulk bytes are one message of the client; `missed` counts those before it that could not be told. */
+  audio_frame: z.object({ id: z.number().int(), missed: z.number().int() }),
   audio_closed: z.object({ id: z.number().int() }),
 } satisfies EventTable;

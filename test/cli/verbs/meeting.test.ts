@@ -68,6 +68,8 @@ describe('what svc meeting shows', () => {
   fiber       no fiber yet
   phone       connected [##########----------] -30 dB
 `);
+    const lossy = { ...ANSWER, audio: { ...AUDIO, frames: 990, dropped: 10 } };
+    expect(meetingPage(lossy, NOW)).toContain('-30 dB, 10 of 1000 frames lost\n');
     const failed: Meeting = {
       ...MEETING,
       state: 'failed',

@@ -42,6 +42,9 @@ export function meetingPage(answer: MeetingAnswer, now: number, svc = 'svc'): st
 }
 
 function phoneOf(audio: MeetingAnswer['audio']): string {
-  if (audio === null || !audio.connected) return 'not connected';
-  return `connected ${meterLine(audio) ?? ''}`.trimEnd();
+  if (audio === null) return 'not connected';
+  const dropped =
+    audio.dropped === 0 ? '' : `, ${audio.dropped} of ${audio.frames + audio.dropped} frames lost`;
+  const state = audio.connected ? `connected ${meterLine(audio) ?? ''}`.trimEnd() : 'not connected';
+  return `${state}${dropped}`;
 }
