@@ -46,7 +46,7 @@ export function canStart({ installed, account }: Pick<Readiness, 'installed' | '
   return installed && account.signed_in !== false;
 }
 
-/** What an agent that cannot start lacks, and its mend. */
+/** What an agent that cannot start lacks, and its fix. */
 export function lackOf(
   { harness, cli }: Pick<Agent, 'harness' | 'cli'>,
   { installed, account }: Pick<Readiness, 'installed' | 'account'>,

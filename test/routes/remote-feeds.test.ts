@@ -5,7 +5,7 @@ import { RemoteFeeds } from '../../src/routes/remote-feeds.ts';
 import { createInProcessCallers } from './in-process-callers.ts';
 
 describe('the copies of other hosts on the main thread', () => {
-  it('[RPL-2] are kept for a minute after somebody wanted all of them, and then asked for anew', async () => {
+  it('[RPL-2] are kept for a minute after somebody wanted all of them, and then asked for again', async () => {
     const { fleet } = createInProcessCallers();
     const clock = new FakeClock();
     const feeds = new RemoteFeeds(fleet, { host: 'host-a', clock });

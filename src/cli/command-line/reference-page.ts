@@ -39,7 +39,7 @@ beginning of the id or of its last part where it fits only one (\`work/lo\`, \`l
 | exit code | means                                                 |
 | --------- | ----------------------------------------------------- |
 | 0         | done                                                  |
-| 1         | understood and refused; the sentence says how to mend |
+| 1         | understood and refused; the sentence says how to fix |
 | 2         | what was typed is wrong: the line, or a value in it   |
 | 3         | the daemon cannot be reached                          |
 

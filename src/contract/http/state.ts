@@ -111,7 +111,7 @@ export const pollerStateSchema = z.object({
     stores: z.array(
       storeHealthSchema.extend({
         lease: storeLeaseSchema,
-        /** Why nothing is started from the store, and the mend; null if this daemon holds its lease. */
+        /** Why nothing is started from the store, and the fix; null if this daemon holds its lease. */
         held_back: z.object({ message: z.string(), mend: z.string() }).nullable(),
       }),
     ),

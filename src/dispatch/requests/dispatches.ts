@@ -208,7 +208,7 @@ function isBlank(text: string | undefined): boolean {
 }
 
 /**
- * What the dispatch API answers for a refusal (WPL-1, ERR-17). One that a person mends by resending with a
+ * What the dispatch API answers for a refusal (WPL-1, ERR-17). One that a person fixes by resending with a
  * directory is an `arm_refused`.
  */
 export function refusedReply(host: string, document: FiberDocument, refusal: Refusal): Refused {
