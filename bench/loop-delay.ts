@@ -1,5 +1,5 @@
 // Loaded before the daemon's own code, in its main thread only: measures how late the event loop is. At every
-// SIGUSR2 the figures since the last one are written to BENCH_LOOP_FILE (by rename) and start anew.
+// SIGUSR2 the figures since the last one are written to BENCH_LOOP_FILE (by rename) and start again.
 import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';

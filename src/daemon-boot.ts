@@ -100,7 +100,7 @@ async function askCli(
   if (reply === null)
     throw new CodedError(
       'cli_unavailable',
-      `SVC_CLI is ${cli}, and \`${cli} host --json\` gave no host id (${answer.kind === 'exited' ? `exit ${answer.code}` : answer.kind}); mend it or unset SVC_CLI`,
+      `SVC_CLI is ${cli}, and \`${cli} host --json\` gave no host id (${answer.kind === 'exited' ? `exit ${answer.code}` : answer.kind}); fix it or unset SVC_CLI`,
     );
   return { host: settings.host ?? reply.host, cli_contract: reply.contract ?? null };
 }

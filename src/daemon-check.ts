@@ -5,7 +5,7 @@ import { checkListener } from './daemon-listeners.ts';
 
 /**
  * What would keep a daemon with these settings from booting in the place of one that holds the addresses `held`, each
- * with its mend. Nothing is changed by looking.
+ * with its fix. Nothing is changed by looking.
  */
 export async function findBootFaults(settings: Settings, held: readonly string[]): Promise<string[]> {
   const checks = [() => readConfigured(settings, { persist: false }), () => checkListener(settings, held)];

@@ -28,7 +28,7 @@ export type HeldDataDir = {
 /**
  * Takes the data dir for this process; two daemons on one would write over each other. Throws
  * `daemon_running` naming the first. A daemon that was killed holds nothing. The second lock, outside the data dir,
- * still holds when the folder is deleted and made anew under the first daemon.
+ * still holds when the folder is deleted and made again under the first daemon.
  */
 export function holdDataDir(settings: Settings, env: NodeJS.ProcessEnv, now: number): HeldDataDir {
   const { data_dir, daemon_file } = dataPaths(settings);

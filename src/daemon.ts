@@ -279,7 +279,7 @@ function assemble(options: {
   const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
   const found = findSkew({ env: process.env, cli });
   for (const { of, where, what, mend } of found.skew)
-    logger.warn({ skew: of, where }, `${where ?? 'this package'}: ${what}; mend: ${mend}`);
+    logger.warn({ skew: of, where }, `${where ?? 'this package'}: ${what}; fix: ${mend}`);
   const context: RouteContext = {
     ...readBuildStamp(),
     host: boot.host,

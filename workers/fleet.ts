@@ -58,10 +58,10 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         };
         try {
           const restarted = await restartTunnel(readRemotes(settings).remotes, name, here);
-          if (restarted) logger.info({ remote: name }, 'the tunnel to a remote was started anew');
+          if (restarted) logger.info({ remote: name }, 'the tunnel to a remote was restarted');
           return restarted;
         } catch (error) {
-          logger.warn({ remote: name, err: messageOf(error) }, 'its tunnel could not be started anew');
+          logger.warn({ remote: name, err: messageOf(error) }, 'its tunnel could not be restarted');
           return false;
         }
       },

@@ -43,7 +43,7 @@ export const bench: Bench = {
         const [batches, transcripts, searches] = await Promise.all([
           repeat(until, () => sendImages(daemon, images(fiber))),
           repeat(until, () => {
-            // Grown: its digest has to be made anew.
+            // Grown: its digest has to be made again.
             appendFileSync(transcript, '{"type":"user"}\n');
             return readAll(daemon, `/api/v1/transcript/raw?session=${SESSION}`);
           }),

@@ -5,7 +5,7 @@ import { App, us_socket_local_port } from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
 import type { CannedAnswer } from './canned-answer.ts';
 
-/** From here on a body is kept as bytes: encoding a long text anew for each answer would be no floor. */
+/** From here on a body is kept as bytes: encoding a long text again for each answer would be no floor. */
 const LONG_BODY = 16 * 1024;
 
 const [, , given = '[]'] = process.argv;

@@ -30,7 +30,7 @@ export async function readinessOf(
   }
 }
 
-/** What would keep the agent of a fiber of this host from its work in its folder; each a sentence with the mend. */
+/** What would keep the agent of a fiber of this host from its work in its folder; each a sentence with the fix. */
 export async function readinessWarnings(
   context: CliContext,
   { svc, project_dir }: Pick<FiberDocument, 'svc' | 'project_dir'>,

@@ -16,9 +16,9 @@ export function markDataDir(path: string, locks: readonly string[]): HeldDataDir
   return { path, folder: identityOf(path), locks };
 }
 
-/** Why the data dir can no longer be used, as a sentence with the mend; null if it is intact. */
+/** Why the data dir can no longer be used, as a sentence with the fix; null if it is intact. */
 export function dataDirFault({ path, folder, locks }: HeldDataDirMark): string | null {
-  const mend = 'no worker starts until this is mended';
+  const mend = 'no worker starts until this is fixed';
   try {
     if (identityOf(path) !== folder)
       return `the data folder ${path} was replaced by another folder; restore the first one, or run: svc daemon restart; ${mend}`;

@@ -60,7 +60,7 @@ export class HoldFiles {
     });
   }
 
-  /** Why a write failed, and the mend. */
+  /** Why a write failed, and the fix. */
   explain(error: unknown): string {
     const { said, mend } = storageFault(this.folder, error) ?? { said: messageOf(error), mend: 'see to it' };
     return `${said}; ${mend}`;

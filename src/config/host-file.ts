@@ -10,7 +10,7 @@ export type HostFile = z.infer<typeof hostFileSchema>;
 /** `exposed` machines have no TCP listener. */
 export type HostClass = 'personal' | 'exposed';
 
-/** Reads `host.json`; a missing file counts as empty. Throws `invalid_config` naming the file and the mend. */
+/** Reads `host.json`; a missing file counts as empty. Throws `invalid_config` naming the file and the fix. */
 export function readHostFile(settings: Settings): HostFile {
   const file = operatorFilePaths(settings).host;
   const text = readOperatorText(file);

@@ -55,7 +55,7 @@ export function readExactText(file: string): string | null {
     if (systemCode(error) === 'ENOENT') return null;
     throw error;
   }
-  throw new CodedError('invalid_config', `${file} is not UTF-8 text; write it anew with an editor`, {
+  throw new CodedError('invalid_config', `${file} is not UTF-8 text; rewrite it with an editor`, {
     details: { file },
   });
 }

@@ -34,7 +34,7 @@ const SERVICE_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
  * which stand between the two lists, nor the configuration of SSH change them:
  *
  * - it asks nobody for a password, and ends where the near end cannot be opened, instead of looking as if it worked;
- * - it ends within 60 s after the other host is gone, and is then started anew;
+ * - it ends within 60 s after the other host is gone, and is then restarted;
  * - it never shares the connection of another `ssh`, with which its forward would vanish;
  * - a socket that an earlier one left is replaced, and only this user can use the new one.
  */
@@ -62,7 +62,7 @@ export function tunnelOf(remote: Remote): Tunnel {
   if (!wantsTunnel(remote) || ssh === undefined)
     return refuse('asks for no tunnel: it needs "ssh", a "socket" or a "port", and no "tunnel": false');
   for (const word of [ssh, ...ssh_flags])
-    if (/\p{Cc}/u.test(word)) refuse('has a control character in "ssh" or "ssh_flags"; write them anew');
+    if (/\p{Cc}/u.test(word)) refuse('has a control character in "ssh" or "ssh_flags"; rewrite them');
   for (const path of [socket, remote_socket])
     if (path !== undefined && !isPlain(path))
       refuse(
@@ -177,7 +177,7 @@ export function jobOf(tunnel: Tunnel, ssh: string): ServiceJob {
 }
 
 /**
- * Starts the tunnel to a remote anew, where the service manager keeps it up; answers whether it does. Throws what
+ * Starts the tunnel to a remote again, where the service manager keeps it up; answers whether it does. Throws what
  * `tunnelOf` throws, and `service_manager_failed`.
  */
 export async function restartTunnel(

@@ -154,7 +154,7 @@ export const blockedViewSchema = z.object({
   attempts: z.number().int(),
   first_attempted_at: z.number(),
   attempted_at: z.number(),
-  /** When the poller retries; null if only a person can mend it. */
+  /** When the poller retries; null if only a person can fix it. */
   retry_at: z.number().nullable(),
   /** Last screen of a start that could not be confirmed. */
   screen: z.string().optional(),
@@ -182,7 +182,7 @@ export const deathSchema = z.object({
   signal: z.string().nullable(),
   /** What happened, as a short phrase. */
   message: z.string(),
-  /** What most likely mends it. */
+  /** The likely fix. */
   mend: z.string(),
   /** Last lines of its screen, as the program wrote them: escape them before printing. */
   screen: z.string().optional(),

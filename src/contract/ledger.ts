@@ -24,7 +24,7 @@ export const sessionLineSchema = z.looseObject({
   reason: z.string().optional(),
   /** A phrase about the end, if the reason does not say everything. */
   detail: z.string().optional(),
-  /** Of a death: what most likely mends it. The last lines of the screen of a death, or of an agent that was left. */
+  /** Of a death: the likely fix. The last lines of the screen of a death, or of an agent that was left. */
   mend: z.string().optional(),
   screen: z.string().optional(),
   run_id: z.string().optional(),

@@ -31,9 +31,9 @@ export const recorderStateSchema = z.object({
   phone: text.nullable(),
   /** What turns speech into text, and what that cannot do, as one line: `pocketsphinx 0.8, not diarized`. */
   engine: text.nullable(),
-  /** Why it failed, with the mend; null unless the phase is `failed`. */
+  /** Why it failed, with the fix; null unless the phase is `failed`. */
   error: text.nullable(),
-  /** What is wrong although the recording goes on, with the mend: a disk that is full; null or absent if nothing is. */
+  /** What is wrong although the recording goes on, with the fix: a disk that is full; null or absent if nothing is. */
   fault: text.nullable().optional(),
   /**
    * What the times of the transcript count from: the wall clock at a moment of the monotonic clock of the system, both in

@@ -10,14 +10,14 @@ export const remoteAddressSchema = z.union([
 ]);
 export type RemoteAddress = z.infer<typeof remoteAddressSchema>;
 
-/** Why a remote cannot be asked whose entry leads nowhere, with what mends it. */
+/** Why a remote cannot be asked whose entry leads nowhere, with the fix. */
 export function addressFault(
   name: string,
   problem: string | null,
 ): { code: 'invalid_config'; message: string } {
   return {
     code: 'invalid_config',
-    message: `${problem}; mend it with: svc remotes add ${name} --socket <path>`,
+    message: `${problem}; fix it with: svc remotes add ${name} --socket <path>`,
   };
 }
 

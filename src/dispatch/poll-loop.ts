@@ -36,7 +36,7 @@ export type PollLoopOptions = {
   world: World;
   index: StoreIndex;
   documents: StoreDocuments;
-  /** The stores to poll, looked up anew at every tick. */
+  /** The stores to poll, looked up again at every tick. */
   roots(): readonly string[];
   /** The poll of one store. */
   pollOf(root: string): StorePoll;

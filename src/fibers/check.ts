@@ -3,7 +3,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { requireDue, requireSchedule, requireZone } from './field-values.ts';
 import type { Listing } from './store.ts';
 
-/** A problem in a store that a person should mend. */
+/** A problem in a store that a person should fix. */
 export type StoreProblem = { path: string; message: string };
 
 /** All problems of the documents of one store, in path order. */

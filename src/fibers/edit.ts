@@ -151,7 +151,7 @@ function joinParts(parts: DocumentParts): string {
 }
 
 function invalidDocument(problem: string): CodedError {
-  return new CodedError('invalid_document', `the document is not changed: ${problem}; mend it in an editor`);
+  return new CodedError('invalid_document', `the document is not changed: ${problem}; fix it in an editor`);
 }
 
 function brokenText(what: string): CodedError {

@@ -351,7 +351,7 @@ export class Store {
     if (document.fault !== undefined) {
       throw new CodedError(
         'invalid_document',
-        `${path} is not changed: ${document.fault}; mend it in an editor`,
+        `${path} is not changed: ${document.fault}; fix it in an editor`,
         { details: { path } },
       );
     }

@@ -228,7 +228,7 @@ function groupByParent(folders: KnownFolder[]): Map<string, KnownFolder[]> {
 function storeUnavailable(root: string, error: unknown): CodedError {
   return new CodedError(
     'store_unavailable',
-    `the store ${root} cannot be read (${messageOf(error)}); make it with "svc fiber init ${root}" or mend its path`,
+    `the store ${root} cannot be read (${messageOf(error)}); make it with "svc fiber init ${root}" or fix its path`,
     { cause: error },
   );
 }

@@ -23,7 +23,7 @@ export type StoreWatch = {
   close(): void;
 };
 
-/** Called with the folder of an event; `replaced`: the folder itself may have been moved, removed or made anew. */
+/** Called with the folder of an event; `replaced`: the folder itself may have been moved, removed or made again. */
 export type OnHint = (folder: string, replaced: boolean) => void;
 
 /** A watcher that knows its folder, so that all share their listeners: closures would take a fifth of their memory. */

@@ -91,7 +91,7 @@ export class CopyFiles {
     const line = Buffer.from(`${JSON.stringify(head)}\n`);
     if (line.length > MOST_HEAD_BYTES) return false;
     try {
-      // A data folder that was deleted under the daemon is not made anew.
+      // A data folder that was deleted under the daemon is not made again.
       statSync(dirname(this.#folder));
       makeFolder(join(this.#folder, feed));
       // What a crash of the machine loses of it is asked for again.

@@ -10,7 +10,7 @@ type FoundRow = { key: Key; place: number; start: number };
 type PutRow = { key: Key; bytes: Uint8Array; was: FoundRow | undefined };
 
 /**
- * So many changes are made one by one; for more of them all bytes are written anew. Moving the bytes behind a change is some 200
+ * So many changes are made one by one; for more of them all bytes are rewritten. Moving the bytes behind a change is some 200
  * times as quick as reading all rows.
  */
 const FEW = 128;

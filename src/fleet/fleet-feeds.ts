@@ -159,7 +159,7 @@ export class FleetFeeds {
       );
     if (dry_run)
       return rehearsal(
-        `try ${name} over new connections, then with its tunnel started anew, then at the address of its entry`,
+        `try ${name} over new connections, then with its tunnel restarted, then at the address of its entry`,
       );
     return { name, reset: true };
   }

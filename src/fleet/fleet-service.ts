@@ -20,7 +20,7 @@ export type FleetService = {
   remotes(): readonly Remote[];
   /** What the file says of each of them. */
   entries(): readonly RemoteEntry[];
-  /** Reads the file anew, and follows its remotes as they are reached now. */
+  /** Reads the file again, and follows its remotes as they are reached now. */
   refresh(): void;
   stop(): void;
 };
@@ -44,7 +44,7 @@ export function createFleetService(options: {
   let seen = '';
   const tell = (problems: string[]): void => {
     const text = problems.join('\n');
-    if (text !== told && text !== '') logger.warn({ problems }, 'the remotes file needs mending');
+    if (text !== told && text !== '') logger.warn({ problems }, 'the remotes file needs fixing');
     told = text;
   };
   const refresh = (): void => {

@@ -86,7 +86,7 @@ export function misdirected(to: Place, by: string): CodedError {
   const other = by.slice(0, 100).toWellFormed();
   return new CodedError(
     'misdirected',
-    `${placeOf(to.address)} is the address of "${other}"; mend the entry of ${to.name} in remotes.json.`,
+    `${placeOf(to.address)} is the address of "${other}"; correct the entry of ${to.name} in remotes.json.`,
     { details: { origin: to.name, host: other } },
   );
 }

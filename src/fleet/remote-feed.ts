@@ -37,7 +37,7 @@ const MOST_ROW_DEPTH = 64;
 /** How long the lists of stores of a host are not asked for again. */
 const STORES_MS = 60_000;
 const MOST_STORES_BYTES = 1024 * 1024;
-/** In which a tunnel that was started anew is up, where its host can be reached. */
+/** In which a tunnel that was restarted is up, where its host can be reached. */
 const TUNNEL_MS = 2_000;
 /** Intervals between two questions to a host that tells its changes by itself. */
 const LIVE_INTERVALS = 12;
@@ -54,7 +54,7 @@ export type RemoteFeedOptions = {
   transport: FeedTransport;
   /** Where the remote is reached now, for a step of the cascade. */
   lookUp(name: string): FollowedRemote | null;
-  /** Has the tunnel to the remote started anew, and answers whether this machine keeps one up; never rejects. */
+  /** Has the tunnel to the remote restarted, and answers whether this machine keeps one up; never rejects. */
   restartTunnel(name: string): Promise<boolean>;
   /** The number that the next change gets. */
   next(): number;
@@ -154,7 +154,7 @@ export class RemoteFeed {
     return { state: this.#state, last_ok_at: this.#last_ok_at, error: this.#error, build: this.#build };
   }
 
-  /** Judges anew how fresh the copy is. */
+  /** Judges again how fresh the copy is. */
   look(): void {
     const state = this.#judge();
     if (state === this.#state) return;

@@ -11,7 +11,7 @@ import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 /** A start of a worker takes as long as it does there, in milliseconds (LIM-6). */
 const WRITE_MS = 120_000;
 
-/** How the remotes of the operator file are reached; the file is read anew each time. */
+/** How the remotes of the operator file are reached; the file is read again each time. */
 export function createRemoteReach(options: {
   /** The id of this host. */
   host: string;

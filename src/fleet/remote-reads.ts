@@ -169,7 +169,7 @@ export class RemoteReads {
     });
   }
 
-  /** Its file was removed or damaged: the remote is asked anew the next time. */
+  /** Its file was removed or damaged: the remote is asked again the next time. */
   #lost(shelf: Shelf, copy: Copy): Origin['error'] {
     const entry = shelf.entries.get(copy.path);
     if (entry?.copy === copy) Object.assign(entry, { copy: null, asked_at: null });

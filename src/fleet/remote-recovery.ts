@@ -1,8 +1,8 @@
 import { backoffDelay } from '../base/backoff.ts';
 
 /**
- * What a cascade does before it asks once more: opens new connections; then has the tunnel to the remote started anew, if it
- * is kept up here; then looks up anew where the remote answers.
+ * What a cascade does before it asks once more: opens new connections; then has the tunnel to the remote restarted, if it
+ * is kept up here; then looks up again where the remote answers.
  */
 const CASCADE = ['reconnect', 'restart_tunnel', 'look_up'] as const;
 type CascadeStep = (typeof CASCADE)[number];

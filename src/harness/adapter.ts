@@ -65,7 +65,7 @@ export type TranscriptQuery = {
   launched_at: number;
 };
 
-/** A first-run dialog or a missing requirement that would make a launch fail, and the mend. */
+/** A first-run dialog or a missing requirement that would make a launch fail, and the fix. */
 export type HarnessFinding = { severity: 'error' | 'warning'; what: string; mend: string };
 
 /** What the dispatcher needs of a harness; one conformance suite runs over all of them. */

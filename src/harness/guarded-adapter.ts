@@ -73,6 +73,6 @@ function unreachable(silent: string): HarnessFinding {
   return {
     severity: 'error',
     what: `${silent}, so nothing starts there`,
-    mend: 'mount the disk again, or give the fiber another folder with: svc resolve-dir',
+    mend: 'mount the disk again, or give the fiber another folder with: svc reshape <fiber> --project-dir <dir>',
   };
 }

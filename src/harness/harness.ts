@@ -185,7 +185,7 @@ export type SetupTarget = {
   /** Files that are entirely ours, by path below the folder, in addition to the worker skills. */
   files: ReadonlyMap<string, string>;
   shared: SharedFile[];
-  /** What could not be set up, as a sentence that names the mend. */
+  /** What could not be set up, with the fix. */
   lacks: string | null;
 };
 

@@ -46,7 +46,7 @@ export function canStart({ installed, account }: Pick<Readiness, 'installed' | '
   return installed && account.signed_in !== false;
 }
 
-/** What an agent that cannot start lacks, with its mend in brackets. */
+/** What an agent that cannot start lacks, with its fix in brackets. */
 export function lackWords(
   agent: Pick<Agent, 'harness' | 'cli'>,
   readiness: Pick<Readiness, 'installed' | 'account'>,
@@ -55,7 +55,7 @@ export function lackWords(
   return `${what} (${mend})`;
 }
 
-/** What an agent that cannot start lacks, and its mend. */
+/** What an agent that cannot start lacks, and its fix. */
 export function lackOf(
   { harness, cli }: Pick<Agent, 'harness' | 'cli'>,
   { installed, account }: Pick<Readiness, 'installed' | 'account'>,

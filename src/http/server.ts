@@ -116,7 +116,7 @@ export type PrivateListening = { address: string; close(): Promise<void> };
 /** What one bound socket needs to be closed again. */
 type Bound = { listener: Listener; address: string; path: string | null };
 
-/** Times a free port is chosen anew because its twin on the other IP version was taken. */
+/** Times a free port is chosen again because its twin on the other IP version was taken. */
 const FREE_PORT_TRIES = 20;
 
 /** The HTTP server of the daemon; binds nothing until `listen`. */

@@ -57,7 +57,7 @@ export class SilentConnections {
     response.onData(() => {
       this.#silent.delete(entry);
       // To report a body, the library has stopped its clock for a connection that says nothing more; resumed, it
-      // begins anew. While the answer is awaited, there is no such limit.
+      // begins again. While the answer is awaited, there is no such limit.
       if (!answered()) return;
       response.pause();
       response.resume();

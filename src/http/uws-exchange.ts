@@ -80,7 +80,7 @@ export class UwsExchange extends Exchange {
     this.#response.resume();
   }
 
-  /** The library allows ten seconds for each 160 kB; being resumed starts them anew. */
+  /** The library allows ten seconds for each 160 kB; being resumed starts them again. */
   keepReading(): void {
     if (this.settled || this.#paused) return;
     this.#response.pause();

@@ -21,7 +21,7 @@ export function isArming(action: LifecycleRequest['action'], changed: boolean): 
 
 /**
  * The edit that a lifecycle verb makes to the document in one write; null if nothing has to change. A total function:
- * every refusal is a `CodedError` whose sentence names the mend. No verb leaves a state that another verb refuses,
+ * every refusal is a `CodedError` whose sentence names the fix. No verb leaves a state that another verb refuses,
  * except that service verbs refuse a document that is not a service (P5). `known` is null if the agents of the fiber's
  * host are not known here. `now` is in milliseconds since the Unix epoch.
  */

@@ -42,7 +42,7 @@ type RecorderSessions = {
 export type MeetingServiceOptions = {
   files: MeetingFiles;
   sessions: RecorderSessions;
-  /** Looks for the program anew each time. */
+  /** Looks for the program again each time. */
   findRecorder(): FoundRecorder;
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;

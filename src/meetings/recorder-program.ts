@@ -12,7 +12,7 @@ const ON_PATH = 'svc-recorder';
 /** The program that records meetings here. `name` names its folder on other hosts (CAP-4). */
 export type RecorderProgram = { argv: string[]; name: string };
 
-/** The program, or why there is none, with the mend. */
+/** The program, or why there is none, with the fix. */
 export type FoundRecorder = { program: RecorderProgram } | { unavailable: string };
 
 /** The recorder that is configured, else the bundled one where it runs, else one on PATH. */

@@ -4,7 +4,7 @@ import type { ContextTarget } from '../contract/threads/context-target.ts';
 export type ContextStep =
   | { kind: 'put'; session: ContextTarget & { kind: 'found' } }
   | { kind: 'hold'; detail: string }
-  /** It can be mended, so the id is not used up. */
+  /** It can be fixed, so the id is not used up. */
   | { kind: 'refuse'; detail: string }
   | { kind: 'reject'; reason: 'session_unavailable' | 'session_not_found' | 'wake_required'; detail: string };
 

@@ -11,7 +11,7 @@ import { dialThrough } from './tailnet-dial.ts';
 export type EntryFacts = { path: string; kind: 'socket' | 'folder' | 'other'; uid: number; mode: number };
 
 /**
- * Why a Unix socket may be another user's, with what mends it; null where it cannot be. `folders` are the real folders
+ * Why a Unix socket may be another user's, with the fix; null where it cannot be. `folders` are the real folders
  * that lead to it, its own first; without a socket there is nothing to judge but these.
  */
 export function socketFault(

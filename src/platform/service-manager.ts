@@ -12,7 +12,7 @@ import { launchdPlist, type ServiceJob, systemdUnit } from './service-units.ts';
 /** The file of a job, as it is or would be installed. */
 export type ServiceUnit = { name: string; path: string; content: string };
 
-/** What the manager says of a job; `restarting` while it waits to start it anew. */
+/** What the manager says of a job; `restarting` while it waits to restart it. */
 export type ServiceState = 'active' | 'restarting' | 'failed' | 'inactive';
 
 /** What keeps the programs of this user running. */
@@ -24,9 +24,9 @@ export type ServiceManager = {
   /** The units whose name begins so. */
   named(prefix: string): ServiceUnit[];
   state(name: string): Promise<ServiceState>;
-  /** Writes the unit, and starts it, or starts it anew. Throws `service_manager_failed`. */
+  /** Writes the unit, and starts it, or starts it again. Throws `service_manager_failed`. */
   install(unit: ServiceUnit): Promise<void>;
-  /** Ends what the unit runs, and starts it anew. Throws `service_manager_failed`. */
+  /** Ends what the unit runs, and starts it again. Throws `service_manager_failed`. */
   restart(name: string): Promise<void>;
   /** Stops the unit and removes its file. Throws `service_manager_failed`. */
   remove(name: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** A program that a service manager keeps running, always, and starts anew whenever it ends. */
+/** A program that a service manager keeps running, always, and starts again whenever it ends. */
 export type ServiceJob = {
   /** Letters, digits, dots, dashes and underscores. */
   name: string;

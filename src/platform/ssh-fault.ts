@@ -1,4 +1,4 @@
-/** Why a connection by SSH failed, and what mends it. */
+/** Why a connection by SSH failed, and how to fix it. */
 export type SshFault = { why: string; mend: string };
 
 /** What the sentences of OpenSSH mean, the most telling first; `by hand` is the command that connects to the host. */
@@ -9,7 +9,7 @@ const FAULTS: readonly (readonly [
 ])[] = [
   [
     /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/,
-    'its host key is another one than before: it was set up anew, or somebody stands between',
+    'its host key is another one than before: it was reinstalled, or somebody intercepts the connection',
     (alias) =>
       `ask whoever runs it for the fingerprint of its key; where it is right, run ssh-keygen -R with the name that ssh -G ${alias} shows as hostname, and connect once by hand`,
   ],

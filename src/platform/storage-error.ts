@@ -1,6 +1,6 @@
 import { CodedError, systemCode } from '../base/errors.ts';
 
-/** The system errors of a failed write: what each means and how to mend it. */
+/** The system errors of a failed write: what each means and how to fix it. */
 const MENDS: Readonly<Record<string, { said: string; mend: string }>> = {
   ENOSPC: { said: 'no space is left', mend: 'free space there' },
   EDQUOT: { said: 'the disk quota of this user is used up', mend: 'delete files or raise the quota' },
@@ -12,7 +12,7 @@ const MENDS: Readonly<Record<string, { said: string; mend: string }>> = {
   ENOTDIR: { said: 'a part of its path is not a folder', mend: 'restore the folder' },
 };
 
-/** Why `path` could not be written, and the mend, without a full stop; null for any other error. */
+/** Why `path` could not be written, and the fix, without a full stop; null for any other error. */
 export function storageFault(path: string, error: unknown): { said: string; mend: string } | null {
   const known = MENDS[systemCode(error) ?? ''];
   return known === undefined ? null : { said: `${path} cannot be written: ${known.said}`, mend: known.mend };

@@ -15,7 +15,7 @@ export type PassedEntry = {
 const MOST_LINKS = 16;
 
 /**
- * Why somebody else than root or the user `uid` may have made a socket, with what mends it; null where nobody could.
+ * Why somebody else than root or the user `uid` may have made a socket, with the fix; null where nobody could.
  * `passed` is every folder and link on the way, from `/` on, and the entry itself as the last one.
  */
 export function systemSocketFault(passed: readonly PassedEntry[], uid: number): string | null {

@@ -21,7 +21,7 @@ export type MirrorWorld = {
 };
 
 /**
- * Copies a file that only grows to another host over SSH, as it grows. A connection that ends is made anew, after a pause that
+ * Copies a file that only grows to another host over SSH, as it grows. A connection that ends is made again, after a pause that
  * grows, and goes on behind what the copy has.
  */
 export class Mirror {

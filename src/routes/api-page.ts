@@ -13,7 +13,7 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
 - Whoever runs programs as the daemon's user may call; nobody else. There are no tokens. See [daemon.md](daemon.md).
 - Bodies are JSON (\`Content-Type: application/json\`) unless an endpoint says otherwise. What it does not know is ignored.
 - An error is \`{"error": "<code>", "message": "<sentence>"}\`, sometimes with more fields; the status says whose turn it is:
-  400 and 422 mend the request, 404 nothing there, 409 read again and decide, 413 too large, 5xx ask again.
+  400 and 422 correct the request, 404 nothing there, 409 read again and decide, 413 too large, 5xx ask again.
 - While the daemon boots, most endpoints answer 503 with \`"error": "booting"\`; \`/api/v1/version\` says when it is ready.
 - Every answer has an \`X-Request-Id\`, which the log has too.
 - \`origin\` names the host that is meant: in the query of a GET, in the body otherwise. The routing of an endpoint says what

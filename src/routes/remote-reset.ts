@@ -9,7 +9,7 @@ export function remoteResetRows({ fleet }: Pick<Callers, 'fleet'>): Row[] {
     defineRow({
       method: 'POST',
       path: '/api/v1/remotes/:name/reset',
-      summary: 'Tries a remote anew whose breaker has tripped, now and once',
+      summary: 'Tries once more, now, to reach a remote whose breaker has tripped',
       example: { params: { name: 'host-b' }, body: { dry_run: true } },
       page: 'other-hosts.md',
       routing: 'host',

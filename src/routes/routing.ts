@@ -41,7 +41,7 @@ export function decideRoute(
   if (remotes !== null && remote === undefined && from !== undefined)
     return refused(
       'misdirected',
-      `${from} passed on a request for "${named}", but this is ${host}; mend the entry of ${named} in remotes.json of ${from}.`,
+      `${from} passed on a request for "${named}", but this is ${host}; correct the entry of ${named} in remotes.json of ${from}.`,
       { origin: named, host },
     );
   // Whoever asks for a transcript learns in the answer that a host cannot be placed (RPL-12).
@@ -67,7 +67,7 @@ export function decideRoute(
   if (hops.includes(host) || path.length > MOST_HOPS)
     return refused(
       'forwarding_loop',
-      `The request for "${named}" went from ${path.join(' to ')} and found no owner; mend the entries of ${named} in their remotes.json.`,
+      `The request for "${named}" went from ${path.join(' to ')} and found no owner; correct the entries of ${named} in their remotes.json.`,
       { origin: named, path },
     );
   if (remote.problem !== null && typeof routing !== 'object') {

@@ -58,7 +58,7 @@ export async function findSocket(
     if (socket.state === 'refused') {
       default_socket_refused ||= source === 'default';
       fault ??= `the socket of tailscaled is not trusted: ${socket.fault}`;
-    } else if (source === 'configured') fault = `there is no socket at ${path}; mend SVC_TAILNET_SOCKET`;
+    } else if (source === 'configured') fault = `there is no socket at ${path}; fix SVC_TAILNET_SOCKET`;
   }
   fault ??= 'no socket of tailscaled was found; start it, or name its socket in SVC_TAILNET_SOCKET';
   return { source: 'none', path: null, default_socket_refused, fault };

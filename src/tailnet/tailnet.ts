@@ -110,7 +110,7 @@ export class TailnetDiscovery {
     let via = socket.path === null ? null : 'localapi';
     const unavailable = (why: string): TailnetKnown => {
       this.#found = [];
-      // Asked anew as soon as it is back.
+      // Asked again as soon as it is back.
       this.#asked_at = Number.NEGATIVE_INFINITY;
       const discovery = {
         ...before,

@@ -13,7 +13,7 @@ const BUILT = builtBoard();
 
 let browser: Chromium;
 let daemon: TestDaemon;
-/** A copy of the built board, which a test may build anew. */
+/** A copy of the built board, which a test may build again. */
 let board: string;
 
 const open = () =>

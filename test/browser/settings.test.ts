@@ -62,10 +62,10 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await daemon?.dispose();
   });
 
-  it('opens with a key, and tells what is wrong with its mend', async () => {
+  it('opens with a key, and tells what is wrong with its fix', async () => {
     await open('');
     await page.press(',');
-    await read(page, 'To mend');
+    await read(page, 'To fix');
     for (const word of ['/no/such/folder', 'Daemon', 'poller', 'Polling', 'Programs', 'tmux'])
       await read(page, word);
     expect(await page.learn('document.title')).toBe('Settings, test-host');

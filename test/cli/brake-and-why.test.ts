@@ -38,7 +38,7 @@ const WHY = {
 };
 
 describe('svc why', () => {
-  it('[DSP-4] shows the cause, the mend, every gate, and whether the folder was checked', async () => {
+  it('[DSP-4] shows the cause, the fix, every gate, and whether the folder was checked', async () => {
     await serve({ 'GET /why?fiber=work%2Floader&look=1': { body: WHY } });
     const { code, out: short } = await machine.svc('why', 'work/loader');
     expect(code).toBe(0);

@@ -299,7 +299,7 @@ describe('svc kill', () => {
       code: 0,
       out:
         'Stopped work/loader.\n' +
-        'It is held, also when the daemon is started anew; let it go on with: svc resume work/loader\n',
+        'It is held, also when the daemon is restarted; let it go on with: svc resume work/loader\n',
       err: '',
     });
   });

@@ -80,7 +80,7 @@ describe('the host id', () => {
     expect(() => resolveHostId(settings(), { hostname: 'x', persist: true })).toThrow(file());
   });
 
-  it('is refused if nothing is left of the OS name, naming both mends', () => {
+  it('is refused if nothing is left of the OS name, naming both fixes', () => {
     expect(() => resolveHostId(settings(), { hostname: '日本', persist: true })).toThrow(
       /SVC_HOST.*host\.json/,
     );

@@ -24,7 +24,7 @@ it('[DSP-7] [DSP-8] accepts lists of absolute paths, and refuses others', () => 
   );
 });
 
-it('says how to mend a data folder that cannot be made', () => {
+it('says how to fix a data folder that cannot be made', () => {
   expect(() => makeDataDir({ data_dir: '/dev/null/x' })).toThrow(
     /^the data folder \/dev\/null\/x cannot be made \(.*\); set SVC_DATA_DIR to a folder of yours$/,
   );

@@ -54,7 +54,7 @@ describe('the tunnel of a remote', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: ssh expands it
     [{ socket: '/run/${HOME}.sock' }, /ssh would read more than a path/],
     [{ remote_socket: '/run/b:4000' }, /ssh would read more than a path/],
-  ])('is refused for %j, with the mend', (rest, says) => {
+  ])('is refused for %j, with the fix', (rest, says) => {
     const refused = expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) });
     expect(() => tunnelOf({ ...REMOTE, ...rest })).toThrow(refused);
   });

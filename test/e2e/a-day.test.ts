@@ -57,7 +57,7 @@ describe('a day with the command line alone', () => {
     expect(added).toContain('svc install say-hello --project-dir');
     const installed = await svc('install', 'say-hello', '--project-dir', project, '--agent', 'player');
     const why = await svc('why', 'say-hello');
-    expect(why).toContain('say-hello does not run: the daemon was started anew');
+    expect(why).toContain('say-hello does not run: the daemon was restarted');
     leads(why, 'svc daemon release');
     await svc(...leads(installed, 'svc daemon release'));
     await statusWhen('say-hello', 'is closed for review', (row) => row.status === 'closed');
@@ -135,7 +135,7 @@ describe('a day with the command line alone', () => {
   it('has a worker hand off with its own command, and starts the next one fresh', async () => {
     await svc('fiber', 'add', 'Relay');
     await svc('install', 'relay', '--project-dir', project, '--agent', 'hands-off');
-    const handed = await statusWhen('relay', 'was handed off and taken up anew', (row) => {
+    const handed = await statusWhen('relay', 'was handed off and taken up again', (row) => {
       const { runtime } = row.svc as { runtime?: { handed_off_at?: string; dispatched_at?: string } };
       return runtime?.handed_off_at !== undefined;
     });

@@ -117,7 +117,7 @@ describe('a first day, starting from the README', () => {
     );
     const second = await rowWhen(
       'relay',
-      'was taken up anew',
+      'was taken up again',
       ({ svc }) => (svc.runtime?.dispatched_at ?? '') > (first.svc.runtime?.handed_off_at ?? ''),
     );
     expect(second.svc.runtime?.session_uuid).toEqual(expect.any(String));

@@ -77,7 +77,7 @@ describe('svc attach', () => {
     expect(past.stdout).toContain('svc attach --session nobody');
   });
 
-  it('[WPL-21] refuses what it cannot show, with the mend', async () => {
+  it('[WPL-21] refuses what it cannot show, with the fix', async () => {
     expect(await hub.home.svc('attach', 'nobody')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('svc ps'),

@@ -207,7 +207,7 @@ describe('a board of two hosts', () => {
       return origins['host-c']?.error == null ? null : origins;
     });
     expect(wrong['host-c']).toMatchObject({ state: 'no_answer', error: { code: 'misdirected' }, read: null });
-    expect(wrong['host-c']!.error!.message).toContain('mend the entry of host-c');
+    expect(wrong['host-c']!.error!.message).toContain('correct the entry of host-c');
     expect(wrong['host-b']).toBeUndefined();
   });
 });

@@ -25,7 +25,7 @@ describe('a fiber that a person killed', () => {
 
   it('[WPL-4] [WPL-25] stays held with its reason over restarts and crashes, and is not started by a release', async () => {
     expect(await svc('kill', 'wrong', '--note', 'wrong branch', '--yes')).toMatch(
-      /^Stopped wrong\.\nIt is held, also when the daemon is started anew; let it go on with: svc resume wrong\n$/,
+      /^Stopped wrong\.\nIt is held, also when the daemon is restarted; let it go on with: svc resume wrong\n$/,
     );
     for (const end of [() => daemon.kill9(), () => daemon.stop()]) {
       await end();
@@ -137,7 +137,7 @@ describe('a fiber whose workers end again and again', () => {
     const why = await svc('why', 'left');
     expect(why).toContain('let it start with `svc resume left`');
     for (const page of [why, await svc('status', 'left'), await svc('status')])
-      expect(page).not.toMatch(/died|mend|svc handoff/i);
+      expect(page).not.toMatch(/died|fix|svc handoff/i);
     expect(await svc('log', 'left')).toMatch(/ended\texit code 0, without a handoff, after /);
     expect(await svc('dispatch', 'left')).toMatch(/^left (started|resumed):/);
   });

@@ -83,7 +83,7 @@ describe('the host id', () => {
     const ran = await run(file, args, { ...home.env, SVC_CLI: cli });
     expect(ran.code).not.toBe(0);
     expect(ran.code).not.toBeNull();
-    expect(ran.stderr).toMatch(new RegExp(`^svc.*SVC_CLI is ${cli}.*mend it or unset SVC_CLI`));
+    expect(ran.stderr).toMatch(new RegExp(`^svc.*SVC_CLI is ${cli}.*fix it or unset SVC_CLI`));
     expect(ran.stderr).not.toContain('    at ');
   });
 

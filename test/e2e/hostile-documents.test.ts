@@ -94,8 +94,8 @@ describe('a store with hostile documents', () => {
       422,
     );
 
-    write(daemon.home.documentPath('complex-keys'), documentOf('name: "mended\\x21"'));
-    await until('the mend', async () => (await daemon!.row('complex-keys'))?.name === 'mended!');
+    write(daemon.home.documentPath('complex-keys'), documentOf('name: "fixed\\x21"'));
+    await until('the fix', async () => (await daemon!.row('complex-keys'))?.name === 'mended!');
     const { components } = await daemon.version();
     expect(components.filter((one) => one.restarts > 0)).toEqual([]);
   });

@@ -154,7 +154,7 @@ describe.skipIf(NO_SPEECH !== null)(
   },
 );
 
-it('refuses a mode that it does not have, with the mend', async () => {
+it('refuses a mode that it does not have, with the fix', async () => {
   const one = newRecording();
   one.start({ mode: 'room' });
   expect(await one.exited()).toBe(1);

@@ -123,7 +123,7 @@ describe('a tunnel', () => {
     });
   });
 
-  it('says that the key of this user is refused, with the mend, and is up once it is taken', async () => {
+  it('says that the key of this user is refused, with the fix, and is up once it is taken', async () => {
     configure({ remote_port: Number(owner.address.split(':').at(-1)) });
     server.admit(false);
     const tunnel = startTunnel();
@@ -133,7 +133,7 @@ describe('a tunnel', () => {
     await answered();
   });
 
-  it('is refused where the host key is another one, with the mend, and where it is not known', async () => {
+  it('is refused where the host key is another one, with the fix, and where it is not known', async () => {
     configure({ remote_port: Number(owner.address.split(':').at(-1)) });
     server.newHostKey();
     await server.restart();
@@ -175,7 +175,7 @@ describe('svc remotes check', () => {
     expect(stdout).toMatch(/^host-b\nok +ssh: host-b-login lets this user in\n/);
   });
 
-  it('tells the tunnel that is down from the key that is refused, each with its mend', async () => {
+  it('tells the tunnel that is down from the key that is refused, each with its fix', async () => {
     configure({ remote_socket: join(owner.home.data, 'socket/api.sock') });
     expect(await check()).toMatchObject({
       ssh: { level: 'ok' },
@@ -260,7 +260,7 @@ describe('svc remotes add user@host', () => {
     expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(known);
   });
 
-  it('writes nothing where a step fails, and says how to mend it', async () => {
+  it('writes nothing where a step fails, and says how to fix it', async () => {
     rmSync(file(), { force: true });
     server.session = { PATH: '/usr/bin:/bin' };
     await server.restart();
@@ -299,7 +299,7 @@ describe('a tunnel that the service manager keeps up', () => {
     await stateIs('fresh');
   });
 
-  it('[BRK-1] is started anew when it hangs, and the other host is fresh again by itself', async () => {
+  it('[BRK-1] is restarted when it hangs, and the other host is fresh again by itself', async () => {
     const [hung] = sshOf();
     signal(hung!, 'SIGSTOP');
     await stateIs('stale');

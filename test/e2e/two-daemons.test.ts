@@ -122,7 +122,7 @@ describe('a data folder that is deleted under its daemon', () => {
     });
     expect((await home.svc('status')).stdout).toContain(`fault\tdata folder\tthe data folder ${home.data}`);
 
-    // A second daemon with the same settings makes the folder anew, and is refused all the same.
+    // A second daemon with the same settings makes the folder again, and is refused all the same.
     const [file = '', ...args] = home.daemonArgv();
     const second = await run(file, args, home.env);
     expect(second.code).toBeGreaterThan(0);

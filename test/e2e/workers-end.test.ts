@@ -84,7 +84,7 @@ describe('the first death of a worker', () => {
   });
   afterAll(() => daemon.dispose());
 
-  it('[P26] is told with its exit code, its screen and the mend in status, why, log and the row, after a restart too', async () => {
+  it('[P26] is told with its exit code, its screen and the fix in status, why, log and the row, after a restart too', async () => {
     daemon.home.fiber('failing', { agent: 'exits-3', front: { status: 'open' } });
     await daemon.rowWhen('failing', 'listed', () => true);
     expect((await daemon.dispatch({ fiber_id: 'failing' })).status).toBe(200);

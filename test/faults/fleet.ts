@@ -100,7 +100,7 @@ export class Fleet {
     return until(`${remote.name} being ${state}`, look, 90_000);
   }
 
-  /** Ends what an earlier test has left: mends links and lines, and starts daemons that were killed. */
+  /** Ends what an earlier test has left: fixes links and lines, and starts daemons that were killed. */
   async mend(): Promise<void> {
     for (const { link, line } of this.remotes) {
       link.up();

@@ -17,7 +17,7 @@ let bed: Bed;
 
 afterEach(() => bed.dispose());
 
-/** The daemon is the same process and none of its threads had to be started anew. */
+/** The daemon is the same process and none of its threads had to be restarted. */
 async function expectUnharmed(daemon: Daemon): Promise<void> {
   const { json } = await daemon.get<Version>('/version');
   expect(json).toMatchObject({ ready: true, pid: daemon.pid });

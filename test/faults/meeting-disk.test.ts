@@ -44,7 +44,7 @@ const whenLive = (daemon: Daemon) =>
 const MEND = /no space is left; .*free space there/;
 
 describe('a meeting while the disk is full', () => {
-  it('is refused with the mend, leaves nothing behind, and begins once there is space', async ({ skip }) => {
+  it('is refused with the fix, leaves nothing behind, and begins once there is space', async ({ skip }) => {
     const made = await arrange();
     if (made === null) return skip('this user may not mount a small file system');
     const { daemon, of } = made;

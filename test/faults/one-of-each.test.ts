@@ -142,7 +142,7 @@ async function expectAllServed(daemon: Daemon, dead: readonly string[]): Promise
     ).toEqual([]);
 }
 
-/** No thread was started anew, and memory stayed within bounds, the highest included. */
+/** No thread was restarted, and memory stayed within bounds, the highest included. */
 async function expectUnharmed(daemon: Daemon): Promise<void> {
   const { json } = await daemon.get<{ pid: number; components: { restarts: number; state: string }[] }>(
     '/version',

@@ -162,7 +162,7 @@ describe.each([
   ['full', (disk: SmallDisk) => disk.fill()],
   ['read-only', (disk: SmallDisk) => disk.makeReadOnly()],
 ] as const)('with %s data and configuration folders', (_what, damage) => {
-  it('every operator verb reports what took effect, until when, and the mend', async ({ skip }) => {
+  it('every operator verb reports what took effect, until when, and the fix', async ({ skip }) => {
     const made = await arrange();
     if (made === null) return skip('this user may not mount a small file system');
     let daemon = await made.daemon().ready();

@@ -363,7 +363,7 @@ describe('the limits of one write', () => {
           const before = dataOf(now);
           const read = readFrontmatter(splitFrontmatter(next)!.yaml);
           expect(read.problem).toBeNull();
-          // An edit may mend a field that was not valid before.
+          // An edit may fix a field that was not valid before.
           expect([null, readFields(before, 'a').problem]).toContainEqual(readFields(read.data, 'a').problem);
           const touched = Object.keys(edit.set!).map((path) => path.split('.')[0]!);
           const undo: DocumentEdit = {

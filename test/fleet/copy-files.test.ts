@@ -108,7 +108,7 @@ describe('the last answers of other hosts on disk', () => {
     expect(namesIn('commits')).toHaveLength(1);
   });
 
-  it('[TMP-8] do not make a data folder anew that was deleted, and the log says so', () => {
+  it('[TMP-8] do not make a data folder again that was deleted, and the log says so', () => {
     rmSync(dirname(folder), { recursive: true });
     expect(files.write('commits', copyOf('host-b', '/commits'), BYTES)).toBe(false);
     expect(existsSync(dirname(folder))).toBe(false);

@@ -23,7 +23,7 @@ let scratch: ScratchFolder;
 let log: string[];
 let told: (string | null)[];
 let lookUp: (name: string) => FollowedRemote | null;
-/** What starts a tunnel anew, and those that it was asked for. */
+/** What starts a tunnel again, and those that it was asked for. */
 let restart: (name: string) => boolean;
 let restarted: string[];
 /** The names of those that answer nobody, as they were told. */
@@ -256,7 +256,7 @@ describe('the feeds of the remotes', () => {
         ...{ state: 'no_answer', read: null },
         error: {
           code: 'misdirected',
-          message: expect.stringMatching(/"host-x"; mend the entry of host-b/),
+          message: expect.stringMatching(/"host-x"; correct the entry of host-b/),
         },
       });
     },
@@ -329,7 +329,7 @@ describe('the stores of the remotes', () => {
 });
 
 describe('the breaker of a remote', () => {
-  it('[BRK-1] trips after one cascade: new connections, its tunnel started anew, then its address looked up anew', async () => {
+  it('[BRK-1] trips after one cascade: new connections, its tunnel restarted, then its address looked up again', async () => {
     const looked: string[] = [];
     lookUp = (name) => {
       looked.push(name);
@@ -383,7 +383,7 @@ describe('the breaker of a remote', () => {
     expect([breaker('host-b'), silences.at(-1)]).toEqual(['closed', []]);
   });
 
-  it('[BRK-1] asks through a tunnel that was started anew once that has had its time', async () => {
+  it('[BRK-1] asks through a tunnel that was restarted once that has had its time', async () => {
     restart = () => {
       hostOf('host-b', []);
       return true;
@@ -533,7 +533,7 @@ describe('the stream of a remote', () => {
     expect(transport.streams).toHaveLength(2);
   });
 
-  it('is opened anew at once after a steady one, and later each time after those that were soon over', async () => {
+  it('is opened again at once after a steady one, and later each time after those that were soon over', async () => {
     for (let at = 0; at < 40; at += 1) {
       await pass(1_000);
       stream().on.alive();
@@ -612,7 +612,7 @@ describe('the last good copies on disk', () => {
     expect(kept.read('host-b')?.answer.rows.map(({ id }) => id)).toEqual(['last']);
   });
 
-  it('are asked for anew where they are damaged, with a warning', async () => {
+  it('are asked for again where they are damaged, with a warning', async () => {
     const { rows } = { rows: [toldRow('x')] };
     hostOf('host-b', rows);
     const bytes = Buffer.from(JSON.stringify(toldWhole('host-x', 't', rows)));

@@ -76,7 +76,7 @@ describe('the fleet', () => {
     expect(fleet.state().remotes.map((remote) => remote.name)).toEqual(['host-d']);
   });
 
-  it('follows a remote anew, and tells it, once this machine reaches it in another way', () => {
+  it('follows a remote again, and tells it, once this machine reaches it in another way', () => {
     const fleet = service();
     writeFileSync(path, '{"remotes":[{"name":"host-b","url":"http://100.64.0.2:4000"}]}');
     fleet.refresh();
@@ -156,7 +156,7 @@ describe('the remotes that the fleet publishes', () => {
     ]);
   });
 
-  it('are published anew where one answers elsewhere', () => {
+  it('are published again where one answers elsewhere', () => {
     write('host-b');
     service();
     writeFileSync(path, '{"remotes":[{"name":"host-b","port":4001}]}');
@@ -186,7 +186,7 @@ describe('the remotes that the fleet publishes', () => {
 describe('the feeds that the fleet follows', () => {
   const timings = () => follows.map((all) => all.map(({ timing }) => Object.values(timing)));
 
-  it('are those of all remotes, as often as the file says, and anew after each change of that', () => {
+  it('are those of all remotes, as often as the file says, and again after each change of that', () => {
     const defaults = { poll_interval_ms: 400, request_timeout_ms: 'soon', stale_multiplier: 2.5 };
     const entry = { name: 'host-b', port: 4001, request_timeout_ms: 900, poll_interval_ms: 0 };
     writeFileSync(path, JSON.stringify({ defaults, remotes: [entry, { name: 'host-c' }] }));

@@ -271,7 +271,7 @@ describe('a read of another host', () => {
     expect(await all[0]).toMatchObject({ error: { code: 'deadline_exceeded' } });
   });
 
-  it('[TMP-8] asks anew where its copy was removed behind its back', async () => {
+  it('[TMP-8] asks again where its copy was removed behind its back', async () => {
     answer = ({ name }) => told({ host: name, commits: [], pad: 'x'.repeat(20 * 1024 * 1024) });
     remotes = [remote('host-b'), remote('host-c')];
     await reads.read(COMMITS);

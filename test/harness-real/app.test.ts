@@ -170,7 +170,7 @@ describe('app conversations over the real app server', () => {
     expect(daemon.launches()).toHaveLength(1);
   });
 
-  it('[APP-1] says why its last turn failed, also after its server was started anew, and at the end of its run', async () => {
+  it('[APP-1] says why its last turn failed, also after its server was restarted, and at the end of its run', async () => {
     const { daemon, server } = await startBoth();
     await appFiber('broken');
     daemon.stub.refuse({ status: 400, headers: {}, body: { error: { message: 'no such model here' } } });

@@ -220,7 +220,7 @@ function whyPage(text: string, { row, why, document, session, hold, death }: Fib
     found.push(`svc why ${row.id} does not say: ${death.message}`);
   for (const line of lines.slice(0, table))
     if (
-      !/^(What to do: |Tried |svc reshape |Its (folder|screen|last screen)\b|Its last worker died |The worker before this one died |Likely mend: | {2}\|)/.test(
+      !/^(What to do: |Tried |svc reshape |Its (folder|screen|last screen)\b|Its last worker died |The worker before this one died |Likely fix: | {2}\|)/.test(
         line,
       )
     )
@@ -273,7 +273,7 @@ function logPage(
   const deaths = one.launches().filter(({ uid, death }) => uid === row.uid && death != null);
   for (const { death } of deaths)
     if (!text.includes(death!.message)) found.push(`svc log ${row.id} does not say: ${death!.message}`);
-  if (last_death !== undefined && !text.includes(`Likely mend: ${last_death.mend}.`))
+  if (last_death !== undefined && !text.includes(`Likely fix: ${last_death.mend}.`))
     found.push(`svc log ${row.id} does not say: ${last_death.mend}`);
   return found;
 }

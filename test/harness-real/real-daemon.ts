@@ -136,7 +136,7 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
     SVC_POLL_INTERVAL_MS: '1000',
     // As wide as a terminal is by default.
     COLUMNS: '80',
-    // The home is new each time; compiling everything anew would be most of the test's time.
+    // The home is new each time; compiling everything again would be most of the test's time.
     NODE_COMPILE_CACHE: COMPILED,
     ...options.settings,
     ...prepared,

@@ -154,7 +154,7 @@ describe('the server with such a gate', () => {
     expect(lines).toEqual([]);
   });
 
-  it('[AUT-2] [OPR-1] is the native one on request: it reports that it cannot identify peers, and the mend', async () => {
+  it('[AUT-2] [OPR-1] is the native one on request: it reports that it cannot identify peers, and the fix', async () => {
     const { lines, logger } = collected();
     served = await serve([act], { http: 'uws', peers, logger });
     expect(served.server.peerGate()).toEqual({ mode: 'none', uid: null, source: 'none' });

@@ -67,7 +67,7 @@ describe('a listener for other machines', () => {
     expect(handled).toBe(0);
   });
 
-  it('[OPR-3] says why it cannot listen, and listens anew once it is closed', async () => {
+  it('[OPR-3] says why it cannot listen, and listens again once it is closed', async () => {
     const { port, listening } = await listen(() => ({ kind: 'own_uid' }));
     const lookup = { lookUp: async () => [] };
     const again = () => served!.server.listenPrivately({ host: '127.0.0.1', port, names, lookup });

@@ -80,7 +80,7 @@ export class SshServer {
     await this.#run();
   }
 
-  /** Makes another host key, as a machine that is set up anew has; it counts from the next start. */
+  /** Makes another host key, as a machine that is set up again has; it counts from the next start. */
   newHostKey(): void {
     this.#newKey('host');
   }

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import type { TestHome } from './test-home.ts';
 
 /**
- * A `systemctl --user` of this home that really runs what its units say, without starting it anew when it ends. It is put
+ * A `systemctl --user` of this home that really runs what its units say, without starting it again when it ends. It is put
  * before every other one on the PATH of the home.
  */
 export function runUserManager(home: TestHome): void {

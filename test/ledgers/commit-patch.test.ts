@@ -291,7 +291,7 @@ describe('a commit of a repository', () => {
       { kind: 'exited', code: 0, stdout: 'hello', stderr: '' },
       ...(['file_unavailable', /update git/] as const),
     ],
-  ])('is refused with the mend if git %s', async (_, result, code, message) => {
+  ])('is refused with the fix if git %s', async (_, result, code, message) => {
     const refused = showCommit({ repo: '/r', sha: 'a'.repeat(40) }, { run: async () => result }, {});
     await expect(refused).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });

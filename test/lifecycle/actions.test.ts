@@ -144,7 +144,7 @@ describe('resume, accept and reopen', () => {
     });
   });
 
-  it('refuses to resume a document that is not a service, and names the mend', () => {
+  it('refuses to resume a document that is not a service, and names the fix', () => {
     expect(() => plan(fiberDocument(), { action: 'resume' })).toThrow('svc install');
   });
 });
@@ -367,7 +367,7 @@ describe('reshape', () => {
     [{ action: 'reshape', kind: 'standing', project_dir: '/srv/dev' }, '--schedule'],
     [{ action: 'reshape', schedule: '@daily' }, '--kind standing'],
     [{ action: 'reshape', project_dir: 'rel' }, 'absolute'],
-  ])('refuses %j with the mend', (ask, sentence) => {
+  ])('refuses %j with the fix', (ask, sentence) => {
     expect(() => plan(fiberDocument({ uid: ULID, svc }), ask)).toThrow(sentence);
   });
 });

@@ -43,7 +43,7 @@ describe('the state of a meeting', () => {
   it('says why it failed: by its file, else by the last line of its standard error', () => {
     const seen = { unreadable: null, life: 'gone', log: 'no such model', now: NOW } as const;
     const running = { stop_asked_at: null };
-    expect(judgeMeeting(running, { ...seen, file: file('failed', 'mend it') })?.error).toBe('mend it');
+    expect(judgeMeeting(running, { ...seen, file: file('failed', 'fix it') })?.error).toBe('fix it');
     expect(judgeMeeting(running, { ...seen, file: file('failed') })?.error).toBe('no such model');
     expect(judgeMeeting(running, { ...seen, file: null })?.error).toContain('before it recorded anything');
     expect(judgeMeeting(running, { ...seen, file: file('live') })?.error).toContain('in the transcript');

@@ -32,7 +32,7 @@ describe('the program that records', () => {
       });
   });
 
-  it('is missing with the mend where the configured one cannot be run [MTG-3]', () => {
+  it('is missing with the fix where the configured one cannot be run [MTG-3]', () => {
     const found = findRecorder({ configured: join(dir, 'none'), platform: 'linux', path: dir });
     expect(found).toMatchObject({ unavailable: expect.stringContaining('SVC_RECORDER') });
     expect(modesOf(found, 'linux')).toEqual([]);

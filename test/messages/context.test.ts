@@ -51,7 +51,7 @@ describe('the plan for context', () => {
   });
 
   it.each(['absent', 'outdated', 'elsewhere', 'gone'] as const)(
-    'for a worker whose hooks are %s names the setup that mends it',
+    'for a worker whose hooks are %s names the setup that fixes it',
     (hooks) => {
       expect(plan({ ...CONTEXT, hooks })).toMatchObject({
         kind: 'refuse',

@@ -130,7 +130,7 @@ describe('the messages ledger', () => {
     expect(readFileSync(session.ledger_file, 'utf8')).toBe(whole);
   });
 
-  it('begins anew at 64 MiB, and keeps the file before', () => {
+  it('begins again at 64 MiB, and keeps the file before', () => {
     session.ledger.add(lineFor('m-1'));
     truncateSync(session.ledger_file, ROTATE_BYTES);
     session.ledger.add(lineFor('m-2'));

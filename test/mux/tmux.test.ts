@@ -112,7 +112,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(await mux.list()).toEqual({ kind: 'absent' });
   });
 
-  it('[DSP-9] ends a session whose name has a character that this tmux does not know, and names the mend', async () => {
+  it('[DSP-9] ends a session whose name has a character that this tmux does not know, and names the fix', async () => {
     const mux = open();
     // A glyph of 2025 (Unicode 17), which the C library of this machine may know one day.
     const name = `a\u088fb-svc`;

@@ -157,9 +157,20 @@ describe('the pages for operators', () => {
     expect(records.length).toBeGreaterThan(9);
     for (const record of records) {
       const file = record.slice('ops/decisions/'.length);
-      const title = /^# \d{4}\.? (.+)$/m.exec(read(record))?.[1];
+      const title = /^# \d{4} (.+)$/m.exec(read(record))?.[1];
       expect(index).toContainEqual([`[${file.slice(0, 4)}](${file})`, title, 'accepted']);
       expect(read(record)).toMatch(/^Status: accepted/m);
+    }
+  });
+
+  it('every decision record has its parts in order', () => {
+    for (const record of pages.filter((path) => /^ops\/decisions\/\d{4}-/.test(path))) {
+      const parts = [...read(record).matchAll(/^## (.+)$/gm)].map(([, part]) => part);
+      const required = ['Situation', 'Decision', 'What follows'];
+      expect(
+        parts.filter((part) => part !== undefined && required.includes(part)),
+        record,
+      ).toEqual(required);
     }
   });
 });

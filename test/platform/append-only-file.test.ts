@@ -99,7 +99,7 @@ describe('a file that others append to', () => {
       },
     ],
     [
-      'was written anew in place with the same first lines',
+      'was rewritten in place with the same first lines',
       () => {
         writeFileSync(path, `first\n${'other\n'.repeat(40)}`);
       },

@@ -32,7 +32,7 @@ describe('why ssh failed', () => {
     ],
     ['\nsomething new\n\n', /^something new$/, /by hand: ssh -p 22/],
     ['', /without a word/, /by hand/],
-  ])('is told in words with the mend: %j', (said, why, mend) => {
+  ])('is told in words with the fix: %j', (said, why, mend) => {
     const fault = sshFault(said, 'b-login', BY_HAND);
     expect(fault.why).toMatch(why);
     expect(fault.mend).toMatch(mend);

@@ -93,7 +93,7 @@ describe('bodies of activity in pieces', () => {
     expect(known.at(-1)).not.toContain(1);
   });
 
-  it('begin anew with another life of the thread', async () => {
+  it('begin again with another life of the thread', async () => {
     append(3_000, (nth) => nth);
     const kept = reader();
     await kept.read(0, 4_000 * MINUTE);

@@ -31,7 +31,7 @@ const silent = (component: string, head: object = {}) => ({
       last_ok_at: null,
       error: {
         code: 'component_unavailable',
-        message: `the ${component} is starting anew; ask again in a moment`,
+        message: `the ${component} is starting again; ask again in a moment`,
       },
       build: 'abc1234',
       read: null,

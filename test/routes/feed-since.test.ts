@@ -304,7 +304,7 @@ describe('GET /fibers?since=', () => {
     expect((await served.get(`/api/v1/fibers?since=${tag}`)).status).toBe(503);
   });
 
-  it('is refused together with bodies, with the mend', async () => {
+  it('is refused together with bodies, with the fix', async () => {
     expect(await served.get('/api/v1/fibers?since=x&body=true')).toMatchObject({
       status: 400,
       json: { error: 'invalid_request', message: expect.stringContaining('leave body out') },

@@ -59,7 +59,7 @@ class InProcessComponent<C extends CallTable> implements Caller<C> {
     if (!this.up || answer === undefined) {
       throw new CodedError(
         'component_unavailable',
-        `the ${this.#name} is starting anew; ask again in a moment`,
+        `the ${this.#name} is starting again; ask again in a moment`,
         {
           details: { component: this.#name },
         },

@@ -100,7 +100,7 @@ describe('the socket of a phone on the main thread', () => {
     expect(said('audio_frame')).toEqual([]);
   });
 
-  it('[P1] is told again to an audio component that was started anew', () => {
+  it('[P1] is told again to an audio component that was restarted', () => {
     const left = open({ launch: 'L1' });
     open({ launch: 'L2' });
     left.handler.closed?.();

@@ -177,7 +177,7 @@ describe('where a request is answered', () => {
     expect(decideRoute(routing, named, hops, known)).toMatchObject(expected);
   });
 
-  it('[RTE-2] names every host of a loop, and the file to mend', () => {
+  it('[RTE-2] names every host of a loop, and the file to fix', () => {
     expect(decideRoute('owner', 'host-b', ['host-a', 'host-x'], known)).toMatchObject({
       message: expect.stringMatching(/host-a to host-x to host-a.*remotes\.json/),
       details: { origin: 'host-b', path: ['host-a', 'host-x', 'host-a'] },
@@ -193,7 +193,7 @@ describe('where a request is answered', () => {
     const remotes = new Map([['host-b', broken]]);
     expect(decideRoute('owner', 'host-b', [], { ...known, remotes })).toMatchObject({
       code: 'invalid_config',
-      message: expect.stringContaining('neither a url nor a port; mend it with: svc remotes add host-b'),
+      message: expect.stringContaining('neither a url nor a port; fix it with: svc remotes add host-b'),
     });
   });
 

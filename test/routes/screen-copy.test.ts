@@ -83,7 +83,7 @@ describe('the copy of a screen', () => {
     });
   });
 
-  it('numbers the lines anew where some were missed, and never shows a wrong one', () => {
+  it('numbers the lines again where some were missed, and never shows a wrong one', () => {
     const [terminal, copy, reader] = [new Terminal(), new ScreenCopy(), new Reader()];
     terminal.tell(copy);
     reader.read(copy);

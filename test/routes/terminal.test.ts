@@ -93,7 +93,7 @@ describe('GET /terminal', () => {
     expect(messages[0]).toMatchObject({
       state: 'screen',
       end: 0,
-      stale: expect.stringContaining('starting anew'),
+      stale: expect.stringContaining('starting again'),
     });
     served.callers.poller.answers.worker_screen = () => read(['a', 'b']);
     served.callers.poller.up = true;
@@ -275,10 +275,10 @@ describe('the screen of a worker', () => {
     await pass(1_000);
     expect(messages().at(-1)).toMatchObject({ stale: expect.stringContaining('no terminal'), end: 2 });
     become(async () => {
-      throw new CodedError('component_unavailable', 'the poller is starting anew');
+      throw new CodedError('component_unavailable', 'the poller is starting again');
     });
     await pass(1_000);
-    expect(messages().at(-1)).toMatchObject({ stale: 'the poller is starting anew' });
+    expect(messages().at(-1)).toMatchObject({ stale: 'the poller is starting again' });
     become(async () => told({ kind: 'no_worker' }));
     await pass(1_000);
     expect([messages().at(-1).state, closed]).toEqual(['ended', [4410]]);

@@ -55,7 +55,7 @@ describe('the socket of tailscaled', () => {
     const all = { [RUNTIME]: 'trusted', [SYSTEM]: 'trusted' } as const;
     expect(await found({ ...all, '/x.sock': 'trusted' }, '/x.sock')).toMatchObject({ source: 'configured' });
     expect(await found(all, '/x.sock')).toMatchObject({
-      ...{ source: 'none', fault: 'there is no socket at /x.sock; mend SVC_TAILNET_SOCKET' },
+      ...{ source: 'none', fault: 'there is no socket at /x.sock; fix SVC_TAILNET_SOCKET' },
     });
     expect(await found({ ...all, '/x.sock': 'refused' }, '/x.sock')).toMatchObject({
       ...{ source: 'none', default_socket_refused: false, fault: expect.stringContaining('not trusted') },

@@ -16,7 +16,7 @@ export function whyPath(row: FiberRow, origin: string | null): string {
   return pathAt(origin, `/why?fiber=${encodeURIComponent(referenceOf(row))}`);
 }
 
-/** Why no worker runs on the fiber, and what mends it, in the sentences of the daemon. */
+/** Why no worker runs on the fiber, and how to fix it, in the sentences of the daemon. */
 export function WhyPart({ row }: { row: FiberRow }): ReactNode {
   const path = whyPath(row, useOrigin());
   const read = useRead<Why>(path, { every_ms: AGAIN_MS });

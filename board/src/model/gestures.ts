@@ -159,7 +159,7 @@ export function buttonsOf({ error, blocked }: FiberRow, state: CardState): reado
   return [{ id: 'launch', name: FOLDER_REFUSALS.has(blocked.reason) ? 'Choose folder' : 'Launch' }];
 }
 
-/** Refusals that another folder mends, and those that another agent does. */
+/** Refusals that another folder fixes, and those that another agent does. */
 const FOLDER_REFUSALS: ReadonlySet<string> = new Set(['project_dir_missing', 'project_dir_in_store']);
 const AGENT_REFUSALS: ReadonlySet<string> = new Set(['agent_unknown', 'agent_unavailable', 'effort_unknown']);
 

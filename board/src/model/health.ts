@@ -1,7 +1,7 @@
 import { sentence } from './notices.ts';
 import type { DoctorReply, State, Version } from './wire.ts';
 
-/** Something that is not as it should be, in the words of the daemon, and what mends it. */
+/** Something that is not as it should be, in the words of the daemon, and how to fix it. */
 export type Fault = {
   key: string;
   /** `warning`: work goes on without it. */

@@ -19,12 +19,12 @@ export type Notice = {
   title: string;
   text: string;
   acts: readonly NoticeAct[];
-  /** The part of the settings where it is mended. */
+  /** The part of the settings where it is fixed. */
   part?: string;
   again?: LostCapture;
 };
 
-/** A capture that made no fiber, to be sent anew: where its text is kept, and how it was asked for. */
+/** A capture that made no fiber, to be sent again: where its text is kept, and how it was asked for. */
 export type LostCapture = { run_id: string; text_file: string; request: Omit<CaptureRequest, 'prompt'> };
 
 /** What `GET /state` has to tell everybody, most urgent first. */

@@ -9,7 +9,7 @@ export type Refusal = {
   code: string;
   /** It is not known whether it was done. */
   unknown: boolean;
-  /** Another project folder mends it. */
+  /** Another project folder fixes it. */
   needs_folder: boolean;
 };
 

@@ -77,7 +77,7 @@ export function parseTask(kept: string | null): TaskDraft | null {
       agent: text('agent'),
       effort: text('effort'),
       surface: found.surface === 'app' ? 'app' : 'cli',
-      // A recording is chosen anew each time.
+      // A recording is chosen again each time.
       meeting: '',
     };
   } catch {

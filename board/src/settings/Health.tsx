@@ -14,7 +14,7 @@ import styles from './Settings.module.css';
 /** Nothing tells the page when these change. */
 const EVERY_MS = 10_000;
 
-/** What is wrong with the host, each with its mend; then what it consists of. */
+/** What is wrong with the host, each with its fix; then what it consists of. */
 export function Health(): ReactNode {
   const state = useHostState({ every_ms: EVERY_MS });
   const version = useRead<Version>('/version', { every_ms: EVERY_MS });
@@ -35,7 +35,7 @@ export function Health(): ReactNode {
       )}
       <section className={styles.box} aria-label="What is wrong">
         <h3>
-          {faults.length === 0 ? (known ? 'All is well' : 'Looking…') : 'To mend'}{' '}
+          {faults.length === 0 ? (known ? 'All is well' : 'Looking…') : 'To fix'}{' '}
           {faults.length > 0 && <span>{faults.length}</span>}
         </h3>
         {faults.map((fault) => (
@@ -59,7 +59,7 @@ function FaultRow({ fault: { level, of, what, mend, file, fiber } }: { fault: Fa
         <p>{what}</p>
         {mend !== null && (
           <p className={styles.mend}>
-            <b>Mend:</b> {mend}
+            <b>Fix:</b> {mend}
           </p>
         )}
       </div>

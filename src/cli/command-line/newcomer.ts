@@ -7,7 +7,7 @@ Begin a task:     svc run "Write a HELLO.md that greets the reader"
 See how it is:    svc status
                   svc attach write-a          its terminal again
 Judge it:         svc accept write-a          or: svc reopen write-a
-Mend it:          svc why write-a             why it does not run
+Fix it:           svc why write-a             why it does not run
                   svc doctor                  what is missing on this machine
 
 Look around:      svc demo                    with an agent that costs nothing

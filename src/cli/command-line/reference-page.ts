@@ -43,7 +43,7 @@ among their options.
 | exit code | means                                                 |
 | --------- | ----------------------------------------------------- |
 | 0         | done                                                  |
-| 1         | understood and refused; the sentence says how to mend |
+| 1         | understood and refused; the sentence says how to fix |
 | 2         | what was typed is wrong: the line, or a value in it   |
 | 3         | the daemon cannot be reached                          |
 

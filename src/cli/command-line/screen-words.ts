@@ -32,7 +32,7 @@ export function letGo(reason: string, fiber_id: string, svc = 'svc'): string {
 
 const END_WORDS: Readonly<Record<string, string>> = {
   kill: 'stopped by you',
-  forced_start: 'started anew by you',
+  forced_start: 'restarted by you',
   server_lost: 'tmux ended',
   reboot: 'this machine went down',
   session_gone: 'its terminal was closed',

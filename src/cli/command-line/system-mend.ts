@@ -15,7 +15,7 @@ const MENDS: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open on this machine; end programs that you do not need',
 };
 
-/** The mend for a system error that no other code handles; null if none is known. */
+/** The fix for a system error that no other code handles; null if none is known. */
 export function systemMend(error: unknown): string | null {
   return MENDS[systemCode(error) ?? ''] ?? null;
 }

@@ -14,11 +14,11 @@ import { doctorPage } from './doctor/doctor-page.ts';
 /** Timeout of one check, in milliseconds; longer than any single wait inside a check. */
 const CHECK_LIMIT_MS = 60_000;
 
-/** `svc doctor`: checks the installation and says how to mend each fault. */
+/** `svc doctor`: checks the installation and says how to fix each fault. */
 export const verb = defineVerb({
-  summary: 'Check this installation and say how to mend it',
+  summary: 'Check this installation and say how to fix it',
   options: { all: option('--all', 'what is as it should be too') },
-  examples: [['svc doctor', 'checks everything; each line that is not ok says how to mend it']],
+  examples: [['svc doctor', 'checks everything; each line that is not ok says how to fix it']],
   note: 'Into a file or a pipe every finding is printed.',
   json: z.object({ ok: z.boolean(), findings: z.array(findingSchema) }),
   exits: { 1: 'a check failed' },

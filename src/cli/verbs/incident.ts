@@ -84,7 +84,7 @@ function outcomes({ fibers }: IncidentReply, id: string | undefined): string {
 const CAUSES: Record<Incident['cause'], string> = {
   server_lost: 'the tmux server is gone',
   server_replaced: 'the tmux server is gone, another one runs',
-  reboot: 'the machine was started anew',
+  reboot: 'the machine was restarted',
   memory_limit: 'a worker was killed for its memory',
 };
 

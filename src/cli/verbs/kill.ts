@@ -37,7 +37,7 @@ export const verb = defineVerb({
         const { fault } = killed;
         return {
           json: killed,
-          text: `${how} ${killed.fiber_id}.\nIt is held, also when the daemon is started anew; let it go on with: svc resume ${killed.fiber_id}\n`,
+          text: `${how} ${killed.fiber_id}.\nIt is held, also when the daemon is restarted; let it go on with: svc resume ${killed.fiber_id}\n`,
           faults: fault === undefined ? [] : [fault],
           exit: fault === undefined ? EXIT.ok : EXIT.refused,
         };

@@ -263,7 +263,7 @@ const engineSchema = z.object({
   /** A recording would use it. */
   chosen: z.boolean(),
   usable: z.boolean(),
-  /** What it is and cannot do, or why it cannot be used, with the mend. */
+  /** What it is and cannot do, or why it cannot be used, with the fix. */
   says: z.string(),
 });
 

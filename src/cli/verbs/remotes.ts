@@ -94,7 +94,7 @@ const checkedSchema = z.object({
 });
 
 export const check = defineVerb({
-  summary: 'Say how far each remote can be reached, and how to mend what fails',
+  summary: 'Say how far each remote can be reached, and how to fix what fails',
   arguments: { names: argument('[name...]', 'host ids of remotes; all of them unless given') },
   examples: [['svc remotes check host-b', 'SSH, the daemon there, its host id and its build']],
   page: 'other-hosts.md',

@@ -44,7 +44,7 @@ export const verb = defineVerb({
   },
   examples: [
     ['svc run "Write a HELLO.md that greets the reader."', 'starts the default agent here, and shows it'],
-    ['svc run "Mend the tests" --agent codex --dir ~/my-project -d', 'another agent, there, not shown'],
+    ['svc run "Fix the tests" --agent codex --dir ~/my-project -d', 'another agent, there, not shown'],
     ['svc run "Try another parser" --worktree', 'beside whatever else works in this folder'],
     ['svc run - < task.md', 'the task is a file'],
   ],

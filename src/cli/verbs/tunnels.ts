@@ -35,7 +35,7 @@ const STATES: Readonly<Record<TunnelUnitState, string>> = {
   not_installed: 'not installed',
   outdated: 'installed for an earlier entry',
   active: 'runs',
-  restarting: 'ended, is started anew',
+  restarting: 'ended, is restarted',
   failed: 'failed',
   inactive: 'stopped',
   left_over: 'its remote is gone',

@@ -8,7 +8,7 @@ export const brakeViewSchema = z.object({
   /** Milliseconds since the Unix epoch; null if it is off or its file does not say. */
   since: z.number().nullable(),
   note: z.string().nullable(),
-  /** Why it is on only until the daemon ends, and the mend; absent if its file was written. */
+  /** Why it is on only until the daemon ends, and the fix; absent if its file was written. */
   fault: z.string().optional(),
 });
 
@@ -28,7 +28,7 @@ export const brakePulledSchema = z.object({
   changed: z.boolean(),
   since: z.number().nullable(),
   note: z.string().nullable(),
-  /** Why it is on only until the daemon ends, and the mend; absent where it lasts. */
+  /** Why it is on only until the daemon ends, and the fix; absent where it lasts. */
   fault: z.string().optional(),
   /** Fibers whose workers keep running. */
   running: z.array(z.string()),

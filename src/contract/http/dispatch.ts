@@ -79,7 +79,7 @@ export const killedSchema = appIdentitySchema.extend({
   already_killed: z.literal(true).optional(),
   fiber_id: z.string(),
   mux_session: z.string().nullable(),
-  /** Why the fiber is held only until the daemon ends, and the mend; absent where the hold lasts. */
+  /** Why the fiber is held only until the daemon ends, and the fix; absent where the hold lasts. */
   fault: z.string().optional(),
 });
 export type Killed = z.infer<typeof killedSchema>;

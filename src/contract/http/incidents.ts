@@ -53,7 +53,7 @@ export const incidentReplySchema = z.object({
     }),
   ),
   incidents: z.array(incidentSchema),
-  /** Why the change will be lost at a restart of the daemon, and the mend; absent if it was saved. */
+  /** Why the change will be lost at a restart of the daemon, and the fix; absent if it was saved. */
   fault: z.string().optional(),
 });
 export type IncidentReply = z.infer<typeof incidentReplySchema>;

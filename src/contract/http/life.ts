@@ -69,7 +69,7 @@ export const lifeEntrySchema = z.union([
     reason: z.string(),
     /** A phrase on it, where the reason alone does not say all. */
     detail: z.string().optional(),
-    /** What most likely mends a death; absent for an end that was none. */
+    /** The likely fix of what caused a death; absent for an end that was none. */
     mend: z.string().optional(),
     /** The last lines of its screen. */
     screen: z.string().optional(),

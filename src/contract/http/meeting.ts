@@ -50,7 +50,7 @@ export type MeetingAudio = z.infer<typeof meetingAudioSchema>;
 export const meetingAnswerSchema = z.object({
   /** A recorder can be started. */
   available: z.boolean(),
-  /** Why not, with the mend; null if one can. */
+  /** Why not, with the fix; null if one can. */
   unavailable: z.string().nullable(),
   modes: z.array(meetingModeSchema),
   meeting: meetingSchema.nullable(),

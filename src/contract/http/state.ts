@@ -111,7 +111,7 @@ export const pollerStateSchema = z.object({
     stores: z.array(
       storeHealthSchema.extend({
         lease: storeLeaseSchema,
-        /** Why nothing is started from the store, and the mend; null if this daemon holds its lease. */
+        /** Why nothing is started from the store, and the fix; null if this daemon holds its lease. */
         held_back: z.object({ message: z.string(), mend: z.string() }).nullable(),
       }),
     ),
@@ -167,7 +167,7 @@ export const ledgersStateSchema = z.object({
 export type LedgersState = z.infer<typeof ledgersStateSchema>;
 
 /** How fresh the copy of the feed of a remote is (RTE-7). */
-const remoteStateSchema = z.object({
+export const remoteStateSchema = z.object({
   name: z.string(),
   /** As of a host in a composite; `unpolled`: it has not been asked yet. */
   state: z.enum(['unpolled', ...originFields.state.options]),

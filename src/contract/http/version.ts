@@ -25,7 +25,7 @@ const tailnetDialSchema = z.object({
   socket_source: z.enum(['configured', 'default', 'system', 'none']),
   /** True if an untrusted default socket was skipped. */
   default_socket_refused: z.boolean().optional(),
-  /** Why it is not as it should be, with the mend. */
+  /** Why it is not as it should be, with the fix. */
   error: z.string().nullable().optional(),
 });
 export type TailnetDial = z.infer<typeof tailnetDialSchema>;

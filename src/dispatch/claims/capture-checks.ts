@@ -38,7 +38,7 @@ export type CheckedCapture = {
   meeting: string | undefined;
 };
 
-/** Every check of a capture, before any effect; throws `invalid_request` for what no resend would mend. */
+/** Every check of a capture, before any effect; throws `invalid_request` for what no resend would fix. */
 export async function checkCapture(
   world: Pick<World, 'harness' | 'lookAtDirectory'>,
   request: CaptureRequest & { store: string },

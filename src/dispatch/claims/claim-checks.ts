@@ -25,7 +25,7 @@ export function requireCurrent(memory: Pick<Memory, 'runs'>, run: Run): void {
     throw new CodedError('conflict', `the worker of ${run.fiber_id} has just ended; claim it again`);
 }
 
-/** What a claim writes; the run of a session that no capture of ours began gets its id anew each time. */
+/** What a claim writes; the run of a session that no capture of ours began gets a new id each time. */
 export async function showClaim(
   { host, daemonId: daemon, documents }: World,
   claim: {

@@ -33,7 +33,7 @@ export type WhyFacts = EligibilityFacts & {
   unserved: Refusal | null;
 };
 
-/** What a shut gate saw, and the mend with its exact command. */
+/** What a shut gate saw, and the fix with its exact command. */
 export function explainGate(
   gate: Gate,
   document: FiberDocument,
@@ -89,7 +89,7 @@ export function explainGate(
     case 'data_dir':
       return {
         message: facts.data_dir_fault ?? '',
-        mend: 'what is started has its record there; `svc daemon restart` begins with a folder made anew',
+        mend: 'what is started has its record there; `svc daemon restart` begins with a new folder',
       };
     case 'store_lease':
       return {
@@ -104,7 +104,7 @@ export function explainGate(
     case 'breaker':
       return {
         message: `${saidOfLoop(facts)}; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
-        mend: `read the last screen in \`svc status ${id}\`, mend the cause, then start it at once with \`svc dispatch ${id}\``,
+        mend: `read the last screen in \`svc status ${id}\`, fix the cause, then start it at once with \`svc dispatch ${id}\``,
       };
     case 'usage_limit':
       return {
@@ -219,7 +219,7 @@ function explainHold(facts: WhyFacts, id: string): { message: string; mend: stri
   switch (held) {
     case 'boot_quarantine':
       return {
-        message: 'the daemon was started anew, and a restart is no authority to launch',
+        message: 'the daemon was restarted, and a restart is no authority to launch',
         mend: `${mend}; \`svc daemon release\` lets go everything that the restart holds`,
       };
     case 'killed':
@@ -232,7 +232,7 @@ function explainHold(facts: WhyFacts, id: string): { message: string; mend: stri
     case 'loop_breaker':
       return {
         message: saidOfLoop(facts),
-        mend: `read the last screen in \`svc status ${id}\`, mend the cause, then ${mend}`,
+        mend: `read the last screen in \`svc status ${id}\`, fix the cause, then ${mend}`,
       };
     case 'server_lost':
       return { message: `its worker went down with the tmux server${since}`, mend };

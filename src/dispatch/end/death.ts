@@ -25,7 +25,7 @@ export function toldOfDeath(death: Death | null): Pick<SessionLine, 'detail' | '
   return { detail: message, mend, ...(screen === undefined ? {} : { screen }) };
 }
 
-/** What the ledger says of an end with 0 that was no death: nothing is to be mended. */
+/** What the ledger says of an end with 0 that was no death: nothing is to be fixed. */
 export function tellCleanExit(screen: string | null): Pick<SessionLine, 'detail' | 'screen'> {
   const lines = lastLines(screen ?? '');
   return { detail: 'exit code 0, without a handoff', ...(lines === '' ? {} : { screen: lines }) };
@@ -33,7 +33,7 @@ export function tellCleanExit(screen: string | null): Pick<SessionLine, 'detail'
 
 type Said = { message: string; mend: string };
 
-/** Why an agent died, and the likely mend; null for an end that somebody brought about. */
+/** Why an agent died, and the likely fix; null for an end that somebody brought about. */
 export function deathOf(facts: DeathFacts): Death | null {
   const screen = lastLines(facts.screen ?? '');
   const said = explain(facts, screen);
@@ -110,7 +110,7 @@ function byHand(run: DeathFacts['run']): string {
 }
 
 const CRASH = 'its program crashed: update or reinstall it';
-const ENDED = 'somebody ended it from outside; nothing needs to be mended if that was you';
+const ENDED = 'somebody ended it from outside; nothing needs to be fixed if that was you';
 
 const SIGNALS: Readonly<Record<string, string>> = {
   SIGKILL:
@@ -134,7 +134,7 @@ const CODES: Readonly<Record<number, string>> = {
   127: 'its program starts another one that is not installed: read its last screen for the name',
 };
 
-/** What programs write before they give up, and the mend; the first match counts. */
+/** What programs write before they give up, and the fix; the first match counts. */
 const SCREENS: readonly (readonly [RegExp, string])[] = [
   [
     /not logged in|please (run )?\/?log ?in|invalid api key|(no|missing) api key|unauthori[sz]ed|authentication (failed|error)|\b401\b/i,

@@ -21,7 +21,7 @@ export type EndFacts = {
   recorded: RecordedEnd;
   /** The multiplexer server itself is gone. */
   server_absent: boolean;
-  /** The machine was started anew since. */
+  /** The machine was restarted since. */
   rebooted: boolean;
   /** What its memory group told; null where it was in none. */
   memory: MemoryEnd | null;
@@ -38,7 +38,7 @@ export type EndFacts = {
 export type EndPlan = {
   /** Why it ended, for the log and the run directory. */
   reason: string;
-  /** The same in words, with the likely mend; null for a clean exit, and if somebody brought the end about. */
+  /** The same in words, with the likely fix; null for a clean exit, and if somebody brought the end about. */
   death: Death | null;
   /** What the ledger says of the end beside its reason. */
   told: Pick<SessionLine, 'detail' | 'mend' | 'screen'>;
@@ -104,7 +104,7 @@ export function isWordless(run: Pick<Run, 'state'>, recorded: RecordedEnd): bool
 }
 
 /**
- * True while the document is the one that this run left behind: a role that was dispatched anew, or that a
+ * True while the document is the one that this run left behind: a role that was dispatched again, or that a
  * person armed again after the worker's end, is left as it is.
  */
 export function isConcludable(

@@ -23,7 +23,7 @@ export class Brake {
     return this.#pulled;
   }
 
-  /** Why it is on only until the daemon ends, a sentence with the mend; null where it is off or lasts. */
+  /** Why it is on only until the daemon ends, a sentence with the fix; null where it is off or lasts. */
   get fault(): string | null {
     return this.#fault;
   }
@@ -80,7 +80,7 @@ export class Brake {
       const fault = storageFault(this.#path, error);
       if (fault === null) throw error;
       const before = this.#fault;
-      this.#fault = `the brake is on until the daemon ends, and off once it is started anew: ${fault.said}; ${fault.mend}, and it is written with the next tick`;
+      this.#fault = `the brake is on until the daemon ends, and off once it is restarted: ${fault.said}; ${fault.mend}, and it is written with the next tick`;
       if (before !== this.#fault) this.#logger.error({ err: error }, this.#fault);
     }
   }

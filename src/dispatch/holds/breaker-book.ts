@@ -24,7 +24,7 @@ export class BreakerBook {
   readonly #logger: Logger;
   #entries: Map<string, BreakerEntry>;
 
-  /** Reads the file; one that cannot be read is set aside in the log and counting starts anew. */
+  /** Reads the file; logs one that cannot be read, and counts from zero. */
   constructor(options: { path: string; policy: BreakerPolicy; logger: Logger }) {
     this.#path = options.path;
     this.#policy = options.policy;
@@ -73,7 +73,7 @@ export class BreakerBook {
       if (systemCode(error) !== 'ENOENT')
         this.#logger.warn(
           { err: error, path: this.#path },
-          'the loop breaker’s counts cannot be read; counting anew',
+          'the loop breaker’s counts cannot be read; counting from zero',
         );
       return new Map();
     }

@@ -17,7 +17,7 @@ export class DataDirWatch {
     this.#onChange = options.onChange;
   }
 
-  /** What was seen last, a sentence with the mend; null while all is well. */
+  /** What was seen last, a sentence with the fix; null while all is well. */
   get fault(): string | null {
     return this.#fault;
   }

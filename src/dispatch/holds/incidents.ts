@@ -107,14 +107,14 @@ export class IncidentBook {
   #incidents: IncidentRecord[];
   #fault: string | null = null;
 
-  /** Reads the file; one that cannot be read is told in the log and begun anew. */
+  /** Reads the file; logs one that cannot be read, and begins a new one. */
   constructor(options: { path: string; logger: Logger }) {
     this.#path = options.path;
     this.#logger = options.logger;
     this.#incidents = this.#read();
   }
 
-  /** Why the last change is forgotten when the daemon ends, a sentence with the mend; null where it lasts. */
+  /** Why the last change is forgotten when the daemon ends, a sentence with the fix; null where it lasts. */
   get fault(): string | null {
     return this.#fault;
   }
@@ -173,7 +173,7 @@ export class IncidentBook {
       this.#fault = null;
     } catch (error) {
       const { said, mend } = storageFault(this.#path, error) ?? { said: messageOf(error), mend: 'see to it' };
-      this.#fault = `the list of incidents is as it was before once the daemon is started anew: ${said}; ${mend} and say it again`;
+      this.#fault = `the list of incidents is as it was before once the daemon is restarted: ${said}; ${mend} and say it again`;
       this.#logger.error({ err: error, path: this.#path }, 'the list of incidents cannot be written');
     }
   }

@@ -84,7 +84,7 @@ export class Quarantine {
     if (hold.reason !== 'killed' || hold.launch_id !== launch_id) this.forget(key);
   }
 
-  /** Holds one fiber; answers why that lasts only until the daemon ends, a sentence with the mend, or null. */
+  /** Holds one fiber; answers why that lasts only until the daemon ends, a sentence with the fix, or null. */
   hold(key: string, hold: NewHold): string | null {
     this.#named.set(key, { note: null, ...hold });
     this.#since.delete(key);
@@ -112,7 +112,7 @@ export class Quarantine {
     } catch (error) {
       this.#logger.warn(
         { err: error, folder: this.#files.folder },
-        'the file of a lifted hold cannot be removed; its fiber is held again when the daemon is started anew',
+        'the file of a lifted hold cannot be removed; its fiber is held again when the daemon is restarted',
       );
     }
   }
@@ -134,7 +134,7 @@ export class Quarantine {
     if (this.#unread !== null)
       throw new CodedError(
         'storage_unavailable',
-        `which fibers a person killed is not known, so nothing is released: ${this.#files.folder} cannot be read (${messageOf(this.#unread)}); mend that and try again`,
+        `which fibers a person killed is not known, so nothing is released: ${this.#files.folder} cannot be read (${messageOf(this.#unread)}); fix that and try again`,
         { details: { path: this.#files.folder }, cause: this.#unread },
       );
     this.#released_at = now;

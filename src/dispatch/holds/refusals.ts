@@ -12,7 +12,7 @@ export type Refusal = {
 export class Refusals {
   #rows = new Map<string, BlockedView>();
 
-  /** Notes one more refusal; the same reason counts on, another starts anew. */
+  /** Notes one more refusal; the same reason adds to the count, another one restarts it. */
   record(key: string, refusal: Refusal, now: number, retry_at: number | null): void {
     const earlier = this.#rows.get(key);
     const again = earlier?.reason === refusal.reason;

@@ -17,7 +17,7 @@ const SETTING_OF: Record<Resource | 'pace', string> = {
   pace: 'SVC_START_SPACING_MS',
 };
 
-/** What the gate saw, with the figure and the floor, and how to mend it. */
+/** What the gate saw, with the figure and the floor, and how to fix it. */
 export function explainResources(hold: ResourceHold): { message: string; mend: string } {
   const setting = SETTING_OF[hold.what];
   if (hold.what === 'pace')

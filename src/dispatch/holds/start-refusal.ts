@@ -9,7 +9,7 @@ type Guards = Pick<Memory, 'brake' | 'data_dir' | 'leases'>;
 /**
  * What keeps this daemon from starting anything of a store, whatever is asked for: the emergency brake, a data folder
  * that was taken away, the lease of another daemon. Null when it may go on; it is no fault of the fiber. `look` looks
- * at the files anew, and takes a lease that is free.
+ * at the files again, and takes a lease that is free.
  */
 export function refuseStart(
   memory: Guards,

@@ -34,7 +34,7 @@ export class UsageLimitBook {
   readonly #logger: Logger;
   #limits: AccountLimit[];
 
-  /** Reads the file; one that cannot be read is told in the log, and limits are learned anew. */
+  /** Reads the file; logs one that cannot be read, and learns the limits again. */
   constructor(options: { path: string; logger: Logger }) {
     this.#path = options.path;
     this.#logger = options.logger;
@@ -77,7 +77,10 @@ export class UsageLimitBook {
       return bookSchema.parse(JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file))).limits;
     } catch (error) {
       if (systemCode(error) !== 'ENOENT')
-        this.#logger.warn({ err: error, path: this.#path }, 'the usage limits cannot be read; learning anew');
+        this.#logger.warn(
+          { err: error, path: this.#path },
+          'the usage limits cannot be read; they are learned again',
+        );
       return [];
     }
   }

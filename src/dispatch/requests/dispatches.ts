@@ -209,7 +209,7 @@ function isBlank(text: string | undefined): boolean {
 }
 
 /**
- * What the dispatch API answers for a refusal (WPL-1, ERR-17). One that a person mends by resending with a
+ * What the dispatch API answers for a refusal (WPL-1, ERR-17). One that a person fixes by resending with a
  * directory is an `arm_refused`.
  */
 function refusedReply(host: string, document: FiberDocument, refusal: Refusal): Refused {

@@ -38,7 +38,7 @@ export function createExternalCli(options: {
       default:
         throw new CodedError(
           'cli_unavailable',
-          `SVC_CLI is ${file}, which could not be run to its end (${result.kind}); mend it or unset SVC_CLI`,
+          `SVC_CLI is ${file}, which could not be run to its end (${result.kind}); fix it or unset SVC_CLI`,
         );
     }
   }
@@ -55,7 +55,7 @@ export function createExternalCli(options: {
       if (parsed.success) return parsed.data;
       throw new CodedError(
         'cli_unavailable',
-        `SVC_CLI is ${file}, and \`${file} ${args.join(' ')}\` gave another answer than svc does; mend it or unset SVC_CLI`,
+        `SVC_CLI is ${file}, and \`${file} ${args.join(' ')}\` gave another answer than svc does; fix it or unset SVC_CLI`,
       );
     },
   };

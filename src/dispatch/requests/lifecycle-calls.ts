@@ -172,7 +172,7 @@ export class LifecycleCalls {
     return { fiber_id: document.id, target, origin, action: plan.action };
   }
 
-  /** Planned anew on what the end of the worker wrote into the document: a role that was at work is closed by then. */
+  /** Planned again on what the end of the worker wrote into the document: a role that was at work is closed by then. */
   #editOf({
     request,
     run,

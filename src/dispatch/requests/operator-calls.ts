@@ -320,7 +320,7 @@ export class OperatorCalls {
       roleStoreOf(next) === settings.role_store &&
       isDeepStrictEqual(hostMemory(next), settings.host_memory);
     if (same) return { in_force: true, note: null, restart_required: false };
-    const notes = ['The daemon goes by this once it is started anew: svc daemon restart.'];
+    const notes = ['The daemon goes by this once it is restarted: svc daemon restart.'];
     if (id !== settings.host_id)
       notes.push(
         `It is then the host "${id}", and does not start fibers whose svc.host is "${settings.host_id}".`,

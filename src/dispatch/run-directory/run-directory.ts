@@ -140,7 +140,7 @@ export function updateRun(
   }
   const manifest = { ...before.value, ...change };
   // These may be lost with the machine: a claim with a session reads the same as a started run, a machine that starts
-  // anew has another server, and no worker of before.
+  // again has another server, and no worker of before.
   const passing = change.state === 'spawned' || change.server !== undefined || change.confirmed === true;
   writeManifest(dir, manifest, !passing);
   return manifest;

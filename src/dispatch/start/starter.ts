@@ -101,7 +101,7 @@ export class Starter {
     }
   }
 
-  /** Every check, and what passes them; `look` also looks at the files of the data folder and the leases anew. */
+  /** Every check, and what passes them; `look` also looks at the files of the data folder and the leases again. */
   async #plan(
     document: FiberDocument,
     authority: Authority,

@@ -17,7 +17,7 @@ export type Followed = {
 const MOST_IGNORED = 1_000;
 
 export type HintedStore = {
-  /** Reads one document anew; true when its row moved. */
+  /** Reads one document again; true when its row moved. */
   refresh(path: string): boolean;
   isKnown(path: string): boolean;
 };

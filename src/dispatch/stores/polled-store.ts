@@ -270,7 +270,7 @@ export class PolledStore {
   }
 
   #tell(moved: readonly string[]): void {
-    // What the last listing says of a document that could not be read may be mended.
+    // What the last listing says of a document that could not be read may be fixed.
     const listing = moved.some((path) => this.#unreadable.has(path));
     this.#must_list ||= listing;
     this.#options.onFollowed(moved, { went: false, listing });

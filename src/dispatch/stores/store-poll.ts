@@ -74,7 +74,7 @@ export class StorePoll {
     disks: Pick<Disks, 'prove'>;
     clock: Clock;
     logger: Logger;
-    /** Whether documents may be links out of the store, asked anew for each listing. */
+    /** Whether documents may be links out of the store, asked again for each listing. */
     follow?: () => boolean;
   }) {
     this.root = options.root;

@@ -14,7 +14,7 @@ export type Documents = {
   of(run: { path: string; uid: string }): FiberDocument | undefined;
   /** True when another document has the same canonical id or uid. */
   isAmbiguous(document: FiberDocument): boolean;
-  /** Reads the file anew; undefined when it is gone. Throws `store_unavailable` when the disk does not answer. */
+  /** Reads the file again; undefined when it is gone. Throws `store_unavailable` when the disk does not answer. */
   reread(document: FiberDocument): FiberDocument | undefined;
   /**
    * Plans on the document as it is under the lock and writes the plan; returns the new document. A plan that

@@ -41,7 +41,7 @@ export function loadRegistryFile(file: string): AgentRegistry {
   }
 }
 
-/** Parses the text of an agents file; throws `invalid_config`, which names `file` and the mend (OPF-3). */
+/** Parses the text of an agents file; throws `invalid_config`, which names `file` and the fix (OPF-3). */
 export function parseRegistry(file: string, text: string): AgentRegistry {
   const document = parseOperatorText(file, text, agentsFileSchema);
   const entries: AgentEntry[] = [];

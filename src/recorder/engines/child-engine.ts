@@ -17,7 +17,7 @@ export type EngineProgram = {
   load_ms: number;
   /** A reader of its lines, for one run: what a line completes, if anything. */
   reader(): (line: string) => EngineSegment | null;
-  /** Makes a sentence without a full stop, with the mend, of the last that it wrote to its stderr. */
+  /** Makes a sentence without a full stop, with the fix, of the last that it wrote to its stderr. */
   fault(stderr: string): string;
 };
 

@@ -18,7 +18,7 @@ export type Engine = {
   readonly diarizes: boolean;
   /** What it cannot do, besides telling speakers apart; null if there is nothing to say. */
   readonly caveat: string | null;
-  /** Resolves when it is ready for audio; rejects with a `CodedError` whose sentence names the mend. */
+  /** Resolves when it is ready for audio; rejects with a `CodedError` whose sentence names the fix. */
   start(): Promise<void>;
   /** Takes audio without ever blocking; false: it is behind, and took it nevertheless. */
   push(pcm: Int16Array): boolean;

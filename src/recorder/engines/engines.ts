@@ -21,7 +21,7 @@ export type EngineSettings = {
   path: string;
 };
 
-/** `says` is the engine as the first line of a transcript names it, or why it cannot be used, with the mend. */
+/** `says` is the engine as the first line of a transcript names it, or why it cannot be used, with the fix. */
 export type EngineFinding = { id: EngineId; usable: boolean; chosen: boolean; says: string };
 
 /** Every engine, whether it can be used here and which one a recording would use; it starts none. */

@@ -24,7 +24,7 @@ describe('what is wrong with a host', () => {
     expect(faultsOf({})).toEqual([]);
   });
 
-  it('names a component that does not run, and what mends one that failed', () => {
+  it('names a component that does not run, and what fixes one that failed', () => {
     const components = [
       { name: 'poller', state: 'running', last_error: null },
       { name: 'audio', state: 'restarting', last_error: null },
@@ -36,7 +36,7 @@ describe('what is wrong with a host', () => {
     ]);
   });
 
-  it('has faults before warnings, each with the mend that the daemon knows', () => {
+  it('has faults before warnings, each with the fix that the daemon knows', () => {
     const skew = [{ of: 'skills', where: '/c', what: 'of another generation', mend: 'svc setup claude' }];
     const held_back = { message: 'another daemon works on it', mend: 'stop that one' };
     const stores = [{ store: '/s', error: null, held_back }];

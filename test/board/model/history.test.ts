@@ -196,7 +196,7 @@ describe('a transcript that is read page by page', () => {
     );
   });
 
-  it('stays as it is for a page that it has, and begins anew with one of another transcript', () => {
+  it('stays as it is for a page that it has, and begins again with one of another transcript', () => {
     const known = withPage(null, page(10, 20));
     expect(withPage(known, page(12, 18))).toBe(known);
     expect(withPage(known, page(0, 5))).toMatchObject({ from: 0, to: 5 });

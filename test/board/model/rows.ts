@@ -42,7 +42,7 @@ export function live(of: Partial<NonNullable<FiberRow['runtime']>> = {}): NonNul
 
 /** What a row has that may be started. */
 export const armed: Partial<FiberRow> = { status: 'active', svc: { agent: 'atlas' } };
-/** A refusal that another folder mends. */
+/** A refusal that another folder fixes. */
 export const blocked = {
   reason: 'project_dir_missing',
   message: 'no folder',

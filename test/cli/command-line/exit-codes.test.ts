@@ -43,7 +43,7 @@ describe('exit codes of the real launcher', () => {
     expect(JSON.parse(json.stderr)).toEqual({ error, message: expect.stringMatching(/^[^\n]+$/) });
   });
 
-  it('names the mend for a system error, as text and as JSON', async () => {
+  it('names the fix for a system error, as text and as JSON', async () => {
     const file = join(machine.folder, 'file');
     writeFileSync(file, '');
     machine.env.SVC_CONFIG_DIR = file;

@@ -121,7 +121,7 @@ describe('an invalid value', () => {
     ['agents', 'effort', 'codex'],
     ['attach'],
     ['incident', 'resume'],
-  ])('is a usage error that names the mend: svc %s %s', async (...argv) => {
+  ])('is a usage error that names the fix: svc %s %s', async (...argv) => {
     const store = join(machine.folder, 'notes');
     machine.env.SVC_STORES = store;
     await machine.svc('fiber', 'init', store);

@@ -117,7 +117,7 @@ describe('talking to the daemon', () => {
     });
   });
 
-  it('refuses an answer of an unknown shape and names the mend', async () => {
+  it('refuses an answer of an unknown shape and names the fix', async () => {
     const server = await serve({ 'GET /a': { body: { n: 'one' } } });
     machine.writeDaemonFile([server.listen]);
     await expect((await connectDaemon(settings())).get('/a', schema)).rejects.toMatchObject({

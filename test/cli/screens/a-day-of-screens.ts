@@ -210,7 +210,7 @@ const WHY: Why = {
     state: 'shut',
     reason: 'cooldown',
     message: 'its last start was refused: project_dir /srv/archive does not exist',
-    mend: 'mend that, then start it at once with `svc dispatch archive`',
+    mend: 'fix that, then start it at once with `svc dispatch archive`',
   },
   gates: [
     { gate: 'document', state: 'open' },
@@ -233,7 +233,7 @@ const WHY_DEAD: Why = {
   first: {
     ...{ gate: 'cooldown', state: 'shut', reason: 'cooldown' },
     message: `its last worker died; it is tried again at ${new Date(NOW + 3 * MIN).toISOString()}`,
-    mend: 'mend the cause, then start it at once with `svc dispatch loader`',
+    mend: 'fix the cause, then start it at once with `svc dispatch loader`',
   },
   blocked: undefined,
   last_death: ROWS.find(({ id }) => id === 'loader')!.last_death!,

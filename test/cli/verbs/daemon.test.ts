@@ -173,7 +173,7 @@ describe('svc daemon restart', () => {
     if (program !== null) writeFileSync(cli, program.text, { mode: program.mode });
     const err = await restartRefused({ SVC_CLI: cli });
     expect(err).toContain(`SVC_CLI is ${cli}`);
-    expect(err).toContain('mend it or unset SVC_CLI');
+    expect(err).toContain('fix it or unset SVC_CLI');
   });
 
   it('[P34] does not stop a daemon while another process holds its new address', async () => {

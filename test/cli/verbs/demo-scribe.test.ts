@@ -24,7 +24,7 @@ describe('the demo agent as a scribe', () => {
     expect(readTranscript('')).toEqual({ spoken: [], marks: [], ended: false });
   });
 
-  it('writes its notes anew each time, and keeps the rest of the body', () => {
+  it('writes its notes again each time, and keeps the rest of the body', () => {
     const heard = { spoken: ['a', 'b'], marks: ['# mark 10:00:03 agreed'], ended: false };
     const once = writeNotes('The task.\n\n## Status\n\nnew\n', MEETING, { ...heard, spoken: ['a'] });
     const body = writeNotes(once, MEETING, heard);

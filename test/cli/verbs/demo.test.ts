@@ -140,7 +140,7 @@ describe('the demo agent', () => {
       { done: 2, planned: 3 },
     ],
     [
-      'begins anew after the last one',
+      'begins again after the last one',
       'Sessions planned: 2\n\n## Status\n\nSession 2 of 2 is done.',
       { done: 0, planned: 2 },
     ],

@@ -42,7 +42,7 @@ function write(name: string, value: unknown): string {
 }
 
 describe('svc doctor', () => {
-  it('finds no failure on a fresh machine, and gives every warning its mend', async () => {
+  it('finds no failure on a fresh machine, and gives every warning its fix', async () => {
     const { code, out } = await machine.svc('doctor', '--json');
     const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: Finding[] };
     expect({ code, ok }).toEqual({ code: 0, ok: true });
@@ -54,10 +54,10 @@ describe('svc doctor', () => {
     ]);
   });
 
-  it('prints for a person what is wrong and how to mend it', async () => {
+  it('prints for a person what is wrong and how to fix it', async () => {
     const { out } = await machine.svc('doctor');
     expect(out).toContain(
-      'warn  daemon: the daemon does not run\n      mend: start it with: svc daemon start\n',
+      'warn  daemon: the daemon does not run\n      fix: start it with: svc daemon start\n',
     );
   });
 
@@ -152,11 +152,11 @@ describe('svc doctor', () => {
     ]);
   });
 
-  it('[VER-3] reports the contract skew that only the daemon knows, with its mend', async () => {
-    const skew = [{ of: 'cli' as const, where: '/opt/svc', what: 'it speaks none', mend: 'mend it' }];
+  it('[VER-3] reports the contract skew that only the daemon knows, with its fix', async () => {
+    const skew = [{ of: 'cli' as const, where: '/opt/svc', what: 'it speaks none', mend: 'fix it' }];
     await serve({ 'GET /version': { body: versionAnswer({ skew }) } });
     expect((await examine()).of('SVC_CLI')).toEqual([
-      { name: 'SVC_CLI', level: 'warn', what: '/opt/svc: it speaks none', mend: 'mend it' },
+      { name: 'SVC_CLI', level: 'warn', what: '/opt/svc: it speaks none', mend: 'fix it' },
     ]);
   });
 

@@ -135,7 +135,7 @@ describe('svc fiber', () => {
 
   it('checks the documents and exits with 1 while one is invalid', async () => {
     await temp.store.create({ name: 'a' });
-    expect(await run(['check'])).toMatchObject({ code: 0, out: '1 checked, 0 to mend\n' });
+    expect(await run(['check'])).toMatchObject({ code: 0, out: '1 checked, 0 to fix\n' });
     temp.write('bad/bad.md', '---\nname: [\n---\n');
     const outcome = await run(['check', '--json']);
     expect(outcome.code).toBe(1);

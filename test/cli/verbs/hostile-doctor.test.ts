@@ -50,7 +50,7 @@ async function findings(): Promise<Finding[]> {
 const ALWAYS = ['node', 'native http', 'tmux', 'data folder', 'host id', 'store'];
 
 describe('a check of svc doctor', () => {
-  it('that throws becomes one failed finding under its name, with a mend', async () => {
+  it('that throws becomes one failed finding under its name, with a fix', async () => {
     const thrown = [new TypeError('wrong'), new CodedError('internal', 'wrong'), 'wrong'];
     const checks: Check[] = thrown.flatMap((error) => [
       () => {
@@ -102,7 +102,7 @@ describe('svc doctor', () => {
     expect(found.some(({ name }) => name === 'agent codex')).toBe(true);
   });
 
-  it('ends with a finding and its mend, whatever operator files and documents contain', async () => {
+  it('ends with a finding and its fix, whatever operator files and documents contain', async () => {
     const hostileText = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('\0', '/tmp/\0', '\u001b]0;x\u0007', '\u202e', '/'.repeat(5_000), 'a'.repeat(70_000)),

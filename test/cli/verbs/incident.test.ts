@@ -97,7 +97,7 @@ describe('svc incident', () => {
   it.each([
     ['neither', []],
     ['both', ['i1', '--all']],
-  ])('calls %s of an id and --all a usage error that names the mend', async (_, more) => {
+  ])('calls %s of an id and --all a usage error that names the fix', async (_, more) => {
     const { code, out, err } = await machine.svc('incident', 'resume', ...more);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toBe('svc: name one incident, or give --all; `svc incident` lists them\n');

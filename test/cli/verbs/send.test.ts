@@ -77,7 +77,7 @@ describe('svc send --file', () => {
     ['two files of one name', ['one.log', 'folder/ONE.log'], 'the name of folder/ONE.log is', 'rename one'],
     ['more than 20 MiB', ['one.log', 'large'], 'large the files have more than', 'name the path in the text'],
     ['nine files', Array(9).fill('one.log'), '9 files were given', 'send the others in another one'],
-  ])('[MSG-4] [LIM-8] refuses %s with the mend, and sends nothing', async (_, files, why, mend) => {
+  ])('[MSG-4] [LIM-8] refuses %s with the fix, and sends nothing', async (_, files, why, mend) => {
     mkdirSync(join(machine.folder, 'folder'));
     for (const name of ['a:b', 'one.log', 'folder/ONE.log']) write(name);
     write('large', Buffer.alloc(20 * 1024 * 1024));

@@ -71,12 +71,12 @@ describe.runIf(process.platform === 'linux')('svc tunnels', () => {
     expect(asked()).toHaveLength(6);
   });
 
-  it('[WPL-19] tells of a tunnel that does not come up, and starts it anew', async () => {
+  it('[WPL-19] tells of a tunnel that does not come up, and starts it again', async () => {
     manage();
     scratch.write('state', 'ActiveState=activating\nSubState=auto-restart\n');
     await tunnels('install', 'host-b');
     const again = await tunnels('install', 'host-b');
-    expect(again.out).toMatch(/host-b\t.*ended, is started anew/);
+    expect(again.out).toMatch(/host-b\t.*ended, is restarted/);
     expect(again.err).toContain('svc remotes check host-b');
     expect(asked()).toHaveLength(6);
   });

@@ -21,7 +21,7 @@ describe('why a worker died', () => {
     ['SIGSEGV', { code: null, signal: 'SIGSEGV' }, /crashed/],
     ['SIGUSR1', { code: null, signal: 'SIGUSR1' }, /what sent SIGUSR1/],
     ['exit code 0 after SIGHUP', { code: 0, signal: 'SIGHUP' }, /somebody ended it/],
-  ])('is told as %s, with the likely mend', (message, exit, mend) => {
+  ])('is told as %s, with the likely fix', (message, exit, mend) => {
     expect(died({ exit })).toMatchObject({ message, mend: expect.stringMatching(mend), ...exit });
   });
 
@@ -37,7 +37,7 @@ describe('why a worker died', () => {
   });
 
   it.each(['agent_missing', 'project_dir_missing', 'server_lost', 'reboot', 'session_gone'])(
-    'has words and a mend where nothing of an exit is known: %s',
+    'has words and a fix where nothing of an exit is known: %s',
     (reason) => {
       const death = died({ reason, exit: null });
       expect(death).toMatchObject({ reason, code: null, signal: null });

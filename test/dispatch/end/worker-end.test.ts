@@ -85,7 +85,7 @@ describe('the end of a worker', () => {
     ['a oneshot that was closed', { kind: 'oneshot' }, 'closed', null, 'stopped', undefined],
     ['a role', { kind: 'standing' }, 'active', null, 'concluded', undefined],
   ] as const)(
-    'is no death with exit code 0, and asks for no mend: %s',
+    'is no death with exit code 0, and asks for no fix: %s',
     (_, svc, status, hold, breaker, screen) => {
       const exit = { kind: 'found', value: { code: 0, signal: null, at: started_at + 5_000 } } as const;
       const left = facts({
@@ -158,7 +158,7 @@ describe('the end of a worker', () => {
     expect(planWorkerEnd(facts({ document: ended })).conclude).toBe(conclude);
   });
 
-  it('[LIF-6] does not close a role that was accepted and dispatched anew in the meantime', () => {
+  it('[LIF-6] does not close a role that was accepted and dispatched again in the meantime', () => {
     const rearmed = document({ kind: 'standing', runtime: { dispatched_at, run_id: 'run-2' } });
     expect(planWorkerEnd(facts({ document: rearmed })).conclude).toBe(false);
   });

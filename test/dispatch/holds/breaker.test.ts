@@ -30,7 +30,7 @@ describe('loop breaker', () => {
     ['a run that lived its 90 s', { kind: 'died', lived_ms: 90_000 } as const],
     ['a handoff', handoff],
     ['a role that did its work', { kind: 'concluded' } as const],
-  ])('starts counting anew after %s', (_, healthy) => {
+  ])('starts counting again after %s', (_, healthy) => {
     expect(feed([quick, quick, quick, quick, healthy, quick])?.deaths).toBe(1);
   });
 

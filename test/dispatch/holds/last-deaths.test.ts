@@ -25,7 +25,7 @@ async function startOne(daemon: Daemon) {
 }
 
 describe('the last death of a fiber', () => {
-  it('is told from the first death on, with code, screen and mend, also while the next worker runs', async () => {
+  it('is told from the first death on, with code, screen and fix, also while the next worker runs', async () => {
     world.fiber('loader');
     const daemon = world.boot({ released: true });
     world.machine.exit(await startOne(daemon), { code: 3, screen: SCREEN });

@@ -82,7 +82,7 @@ describe('a hold on one fiber', () => {
     expect(later.namedHoldOf('a')?.note).toBe('wrong branch');
   });
 
-  it('ends when the fiber is let go, closed, or started anew, and is not back after a restart', () => {
+  it('ends when the fiber is let go, closed, or restarted, and is not back after a restart', () => {
     const quarantine = boot();
     for (const key of ['a', 'b', 'c', 'd']) quarantine.hold(key, killed());
     quarantine.allow('a');

@@ -163,13 +163,15 @@ describe('a usage limit', () => {
     expect(daemon.row('a')?.blocked).toMatchObject({ reason: 'usage_limit', retry_at: until });
   });
 
-  it('[P10] is learned anew where the file of the limits cannot be read', async () => {
+  it('[P10] is learned again where the file of the limits cannot be read', async () => {
     writeFileSync(join(world.data_dir, 'usage-limits.json'), 'torn');
     restart();
     world.fiber('a');
     await round();
     expect(armed()).toEqual(['a']);
-    expect(world.logs.map((line) => line.msg)).toContain('the usage limits cannot be read; learning anew');
+    expect(world.logs.map((line) => line.msg)).toContain(
+      'the usage limits cannot be read; they are learned again',
+    );
   });
 
   it('[P10] that does not say when it ends is tried again after the setting’s time', async () => {

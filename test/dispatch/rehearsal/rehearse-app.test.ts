@@ -187,7 +187,7 @@ describe('a rehearsed dispatch of a reserved app conversation', () => {
     expect(world.app.only().messages.map(({ text }) => text)).toEqual(['arrived after all', 'Hurry']);
   });
 
-  it('[CAP-8] is refused as the dispatch is while the server is down, and begins anew when told to', async () => {
+  it('[CAP-8] is refused as the dispatch is while the server is down, and begins again when told to', async () => {
     world.fiber('a', APP);
     world.app.faults.send = 'silent_and_undone';
     await dispatch();

@@ -22,7 +22,7 @@ const restart = (options = {}) => {
 };
 
 describe('a running worker', () => {
-  it('[P6] is shown from what is seen each pass: its end frees the row and starts it anew', async () => {
+  it('[P6] is shown from what is seen each pass: its end frees the row and starts it again', async () => {
     world.fiber('a');
     await round();
     const first = world.machine.worker('a');

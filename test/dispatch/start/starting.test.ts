@@ -291,7 +291,7 @@ describe('a refusal', () => {
     expect(daemon.row('a')?.runtime).toBeDefined();
   });
 
-  it('[ERR-17] by request has its own reason, or arm_refused where a directory mends it', async () => {
+  it('[ERR-17] by request has its own reason, or arm_refused where a directory fixes it', async () => {
     world.fiber('no-uid', {}, { id: null });
     world.fiber('no-dir', { project_dir: 'x' });
     world.fiber('foreign', { host: 'host-b' });

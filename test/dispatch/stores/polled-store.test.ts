@@ -165,17 +165,17 @@ describe('a new fiber is found by a look, without a listing', () => {
     expect(bed.listings).toBe(0);
   });
 
-  it('when its folder is removed and made anew, or takes the place of another', async () => {
+  it('when its folder is removed and made again, or takes the place of another', async () => {
     await settled();
     const [first, second] = [bed.write('one/deep', 'first'), bed.write('two/deep', 'second')];
     await until('both', () => bed.nameOf(first) && bed.nameOf(second));
     rmSync(join(bed.base, 'one'), { recursive: true });
-    bed.write('one/deep', 'made anew');
-    await until('the new one', () => bed.nameOf(first) === 'made anew');
+    bed.write('one/deep', 'made again');
+    await until('the new one', () => bed.nameOf(first) === 'made again');
     renameSync(join(bed.base, 'one'), join(bed.base, 'gone'));
     renameSync(join(bed.base, 'two'), join(bed.base, 'one'));
     await until('the swap', () => bed.nameOf(first) === 'second' && bed.nameOf(second) === undefined);
-    await until('the moved one', () => bed.rows['gone/deep'] === 'made anew');
+    await until('the moved one', () => bed.rows['gone/deep'] === 'made again');
     bed.write('one/deep', 'edited there');
     await until('an edit of it', () => bed.nameOf(first) === 'edited there');
     expect(bed.rows).toEqual(bed.onDisk);
@@ -251,10 +251,10 @@ describe('a watched store', () => {
     renameSync(bed.base, `${bed.base}.away`);
     await until('the wish', () => bed.followed.some(({ listing }) => listing));
     expect([await bed.tick(), bed.polled.health.state, bed.index.size]).toEqual([false, 'stale', 2]);
-    for (const id of ['a', 'a/b']) bed.write(id, 'made anew');
+    for (const id of ['a', 'a/b']) bed.write(id, 'made again');
     await until('a listing', () => bed.tick());
     await until('all watches', () => bed.watched?.watched === 3);
-    expect(bed.nameOf(path)).toBe('made anew');
+    expect(bed.nameOf(path)).toBe('made again');
     bed.write('a/b', 'edited');
     await until('an edit', () => bed.nameOf(path) === 'edited');
   });

@@ -7,8 +7,8 @@ import { StoreDocuments } from '../../../src/dispatch/stores/store-documents.ts'
 import { StorePoll, type StoreReader } from '../../../src/dispatch/stores/store-poll.ts';
 import { initStore } from '../../../src/fibers/store.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';
-import { decodeReading, decodeSweep } from '../../../src/fibers/sweep-result.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
+import { decodeReading, decodeSweep } from '../../../src/fibers/sweep-result.ts';
 import type { Disks, Proof } from '../../../src/platform/disks.ts';
 import { createPoolComponent } from '../../../src/threads/pool.ts';
 import { createSupervisor } from '../../../src/threads/supervisor.ts';

@@ -118,7 +118,7 @@ export class FakeMachine {
     this.#identity = { pid: this.#pids, started_at: Math.floor(this.#clock.now() / 1000) * 1000 };
   }
 
-  /** The machine starts anew: nothing of before runs. */
+  /** The machine starts again: nothing of before runs. */
   reboot(): void {
     this.loseServer({ told: false });
   }

@@ -117,7 +117,7 @@ describe('the tokens in a transcript', () => {
       2,
     ],
     [
-      'the growth of a total that is told again and again, and begins anew',
+      'the growth of a total that is told again and again, and begins again',
       'codex',
       [
         codexTotal(null),

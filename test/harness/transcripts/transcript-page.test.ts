@@ -71,7 +71,7 @@ describe('the pages of a transcript', () => {
     expect(found).toEqual(texts);
   });
 
-  it('begin anew at the end of a transcript that became shorter', () => {
+  it('begin again at the end of a transcript that became shorter', () => {
     const path = transcript([said('another')]);
     expect(readTranscriptPage(path, 'claude', { after_byte: 1e6 })).toMatchObject({ from: 0 });
   });

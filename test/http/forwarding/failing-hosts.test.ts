@@ -46,7 +46,7 @@ const write = () => ask(asker, 'POST', '/write', { body: '{"origin":"host-b"}' }
 const bodyOf = ({ status, body }: { status: number; body: string }) => ({ status, ...JSON.parse(body) });
 
 describe('a host that cannot be asked', () => {
-  it('is named with the address and the mend where nobody listens, and a write says that nothing was sent', async () => {
+  it('is named with the address and the fix where nobody listens, and a write says that nothing was sent', async () => {
     const stranger = await listenRaw(() => undefined);
     stranger.close();
     asker = await serveAsker({ 'host-b': urlOf(stranger) });
@@ -88,7 +88,7 @@ describe('a host that cannot be asked', () => {
     expect((await ask(asker, 'GET', '/ok')).status).toBe(200);
   });
 
-  it('is not asked over a socket that another user may have made, and the message names the mend', async () => {
+  it('is not asked over a socket that another user may have made, and the message names the fix', async () => {
     const scratch = scratchFolder();
     try {
       const open = join(scratch.path, 'open');

@@ -75,7 +75,7 @@ describe('a model of sherpa-onnx', () => {
   });
 
   it.each(['decoder-1.onnx', 'tokens.txt', 'node_modules/sherpa-onnx-node/package.json'])(
-    'without %s is refused with the mend, before anything native is loaded',
+    'without %s is refused with the fix, before anything native is loaded',
     (name) => {
       rmSync(join(scratch.path, name));
       if (name.startsWith('node_modules'))
@@ -112,7 +112,7 @@ describe('a model of sherpa-onnx', () => {
     expect(ran.status).toBe(0);
   });
 
-  it('that the package refuses ends with a sentence that names the mend', () => {
+  it('that the package refuses ends with a sentence that names the fix', () => {
     scratch.write('node_modules/sherpa-onnx-node/index.js', 'throw new Error("Please check your config!")');
     const { file, args, fault } = findSherpa(scratch.path);
     const ran = spawnSync(file, args, { env: callerEnvironment(), input: '', encoding: 'utf8' });

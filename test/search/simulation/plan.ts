@@ -59,7 +59,7 @@ export type Action =
     }
   | { do: 'worker_ends'; fiber: number; how: WorkerEnd }
   | { do: 'create'; store: number; host: number }
-  /** Everything is mended but `fault`; what is healthy must be served. */
+  /** Everything is fixed but `fault`; what is healthy must be served. */
   | { do: 'probe'; fault: Fault | null; reboots: boolean };
 
 /** What is done, and how long nothing more is done afterwards, in milliseconds. */

@@ -487,7 +487,7 @@ export class Simulation {
   #noteByHand(fiber: SimulatedFiber): void {
     if (!fiber.exists || fiber.hostile !== null) return;
     fiber.note += 1;
-    // An edit that is under way is planned anew on this text.
+    // An edit that is under way is planned again on this text.
     fiber.notes.add(fiber.note);
     editByHand(fiber, (text) => {
       const before = Number(/^note: (\d+)$/m.exec(text)?.[1]);
@@ -809,7 +809,7 @@ export class Simulation {
     return this.#fail(`${host.places.host_id} answers a call of ${name} with ${why}`);
   }
 
-  /** With everything mended, whatever is armed has a worker or a reason, and what is shown is what is. */
+  /** With everything fixed, whatever is armed has a worker or a reason, and what is shown is what is. */
   async #finish(): Promise<void> {
     await this.#mendAll();
     const before = this.hosts.map(({ logs }) => logs.length);

@@ -51,7 +51,7 @@ const TIMES: readonly (readonly [name: string, when: string])[] = [
 export function daemonTrials(): Trial[] {
   return PLACES.flatMap((place) =>
     CALLS.flatMap(([call, fault]) =>
-      // What all share and never mends starts nothing, and need not.
+      // What all share and never fixes starts nothing, and need not.
       TIMES.filter(([times]) => !place.shared || times !== 'always').map(([times, when]): Trial => {
         const inject = `--inject=${call}:error=${fault}:when=${when}`;
         return {

@@ -106,9 +106,9 @@ function unclear(stderr: string): string[] {
   const json = /^\{.*\}$/m.exec(stderr)?.[0];
   if (json !== undefined && (JSON.parse(json) as { error: string }).error === 'internal')
     return [`its error has no code: ${quote(stderr)}`];
-  // What the system said, with neither the file nor a mend beside it.
+  // What the system said, with neither the file nor a fix beside it.
   if (/^(?:svc: )?E[A-Z]+: [^';]*$/m.test(stderr))
-    return [`its error names neither file nor mend: ${quote(stderr)}`];
+    return [`its error names neither file nor fix: ${quote(stderr)}`];
   if (!/\bE[A-Z]{2,}\b/.test(stderr) && !DISK_WORDS.some((words) => stderr.includes(words)))
     return [`its error blames something else: ${quote(stderr)}`];
   return [];
@@ -121,7 +121,7 @@ function unnamed({ ran, printed }: Judged): string[] {
   const names = printed.match(/^[\w/-]+/gm) ?? [];
   const missing = names.filter((name) => !text.includes(name));
   if (missing.length > 0) return [`it ended with 0 and does not name ${missing.join(', ')}`];
-  return /E[A-Z]{3,}|cannot|could not|error|mend/i.test(text)
+  return /E[A-Z]{3,}|cannot|could not|error|fix/i.test(text)
     ? []
     : [`it ended with 0, printed something else and does not say why: ${quote(text)}`];
 }

@@ -71,7 +71,7 @@ function documentErrors({ document_errors: { count, first } }: State, section: S
     section(
       'Documents with an error',
       first.map(({ path, error }) => [path, error]),
-      ['document', 'what to mend'],
+      ['document', 'what to fix'],
     ) + more
   );
 }

@@ -10,7 +10,7 @@ export const findingSchema = z.object({
   level: z.enum(['ok', 'warn', 'fail']),
   what: z.string(),
   mend: z.string().nullable(),
-  /** Of a warning: nothing is broken, and no work can start before it is mended. */
+  /** Of a warning: nothing is broken, and no work can start before it is fixed. */
   keeps_back: z.literal(true).optional(),
 });
 export type Finding = z.infer<typeof findingSchema>;
@@ -34,10 +34,10 @@ export function ok(name: string, what: string): Finding {
   return { name, level: 'ok', what, mend: null };
 }
 
-/** A finding as a person reads it, with its mend below it. */
+/** A finding as a person reads it, with its fix below it. */
 export function findingLine({ name, level, what, mend }: Finding): string {
   const head = `${level.padEnd(4)}  ${name}: ${what}\n`;
-  return mend === null ? head : `${head}      mend: ${mend}\n`;
+  return mend === null ? head : `${head}      fix: ${mend}\n`;
 }
 
 export function warn(name: string, what: string, mend: string): Finding {

@@ -15,7 +15,7 @@ function runtimeFolder(set: string | null, env: NodeJS.ProcessEnv): Finding {
     return ok('runtime folder', ensureRuntimeFolder(set, env));
   } catch (error) {
     if (!isCoded(error)) throw error;
-    return fail('runtime folder', error.message, 'the daemon does not start before it is mended');
+    return fail('runtime folder', error.message, 'the daemon does not start before it is fixed');
   }
 }
 

@@ -38,7 +38,7 @@ export const checkRecorder: Check = ({ settings, env }) => {
   ];
 };
 
-/** The halves of an error, which names its mend after a semicolon. */
+/** The halves of an error, which names its fix after a semicolon. */
 function whatAndMend(sentence: string): [string, string] {
   const at = sentence.indexOf('; ');
   return at < 0 ? [sentence, 'see ops/recorder.md'] : [sentence.slice(0, at), sentence.slice(at + 2)];

@@ -13,7 +13,7 @@ export const verb = defineVerb({
     checked: z.number(),
     problems: z.array(z.object({ path: z.string(), message: z.string() })),
   }),
-  exits: { 1: 'a document is to be mended' },
+  exits: { 1: 'a document is to be fixed' },
   run(context, given) {
     const opened = openStores(context, given.store);
     const listings = opened.stores.map((store) => store.list());
@@ -27,7 +27,7 @@ export const verb = defineVerb({
     );
     return {
       json: { checked, problems },
-      text: `${lines.join('')}${checked} checked, ${problems.length} to mend\n`,
+      text: `${lines.join('')}${checked} checked, ${problems.length} to fix\n`,
       one_line: true,
       exit: problems.length === 0 ? EXIT.ok : EXIT.refused,
     };

@@ -55,7 +55,7 @@ export async function editInEditor(
     const again = `${svc} fiber edit ${shellWord(id)}`;
     const mend = isCoded(error, 'conflict')
       ? `${id} was changed while you edited it, and is not overwritten; ${kept}. See the difference with: ${shellLine(['diff', path, copy])}, then take over what you want with: ${again}`
-      : `${messageOf(error)}; ${kept}. Mend it there, and take it over with: ${again}`;
+      : `${messageOf(error)}; ${kept}. Fix it there, and take it over with: ${again}`;
     const [code, details] = isCoded(error) ? [error.code, error.details] : ['internal', {}];
     throw new CodedError(code, mend, { details: { ...details, kept: copy }, cause: error });
   }

@@ -97,7 +97,7 @@ async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemo
     if (!parsed.success) return [fail('daemon', `what answers at ${place} is no daemon of this kind`, mend)];
     version = parsed.data;
   } catch (error) {
-    // The message of an untrusted socket has its mend already.
+    // The message of an untrusted socket has its fix already.
     if (isCoded(error, 'invalid_config'))
       return [fail('address', 'its socket is not trusted', messageOf(error))];
     // The daemon of this host may have a way that this command has not, as through tailscaled.

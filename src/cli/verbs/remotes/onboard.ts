@@ -17,7 +17,7 @@ export type Newcomer = { alias: string; flags: readonly string[] };
 
 /**
  * Finds the daemon of a host through SSH, and answers the entry that leads to it by a tunnel: from a socket in `folder` to
- * the socket of that daemon, or its port. Throws `remote_unreachable`, with what mends the step that failed.
+ * the socket of that daemon, or its port. Throws `remote_unreachable`, with what fixes the step that failed.
  */
 export async function entryOf(
   { alias, flags }: Newcomer,

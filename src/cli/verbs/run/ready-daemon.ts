@@ -33,7 +33,7 @@ export async function untilPolled(context: CliContext, daemon: DaemonClient, roo
     if (context.clock.now() >= until)
       throw new CodedError(
         'store_unavailable',
-        `the daemon does not work on the store ${root}; it was started with other settings, so start it anew from this shell: svc daemon restart`,
+        `the daemon does not work on the store ${root}; it was started with other settings, so restart it from this shell: svc daemon restart`,
       );
     await sleep(context.clock, LOOK_MS);
   }

@@ -9,9 +9,9 @@ export function screenLines(screen: string, indent = '  '): string {
     .join('');
 }
 
-/** The likely mend of a death and the last screen before it. */
+/** The likely fix of a death and the last screen before it. */
 export function deathDetails({ mend, screen }: Pick<Death, 'mend' | 'screen'>): string {
-  return `Likely mend: ${mend}.\n${screen === undefined ? '' : lastScreen(screen)}`;
+  return `Likely fix: ${mend}.\n${screen === undefined ? '' : lastScreen(screen)}`;
 }
 
 export function lastScreen(screen: string): string {

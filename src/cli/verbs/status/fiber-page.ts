@@ -33,7 +33,7 @@ export function fiberPage(fiber: FiberRow, now: number, verbose = false): string
     ['held', heldOf(fiber)],
     ['blocked', blockedOf(fiber, now)],
     ['died', diedOf(fiber, now)],
-    ['mend', fiber.last_death?.mend],
+    ['fix', fiber.last_death?.mend],
     ['error', fiber.error],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== undefined);

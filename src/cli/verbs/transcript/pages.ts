@@ -23,7 +23,7 @@ export async function placeOfNewest(read: ReadPage, count: number): Promise<Plac
     left -= words.length;
     if (from === 0) return { byte: 0, skip: 0 };
     page = await read({ before_byte: from });
-    // A transcript that was written anew meanwhile has another beginning.
+    // A transcript that was rewritten meanwhile has another beginning.
     if (page.from >= from) return { byte: page.from, skip: 0 };
   }
 }

@@ -9,11 +9,11 @@ import { sshFault } from '../../../platform/ssh-fault.ts';
 import { tethered } from '../../../platform/tethered-process.ts';
 
 const PAUSE = { first: 1_000, most: 30_000 };
-/** A tunnel that was up for so long is started anew as if it had never failed, in milliseconds. */
+/** A tunnel that was up for so long is restarted as if it had never failed, in milliseconds. */
 const STEADY_MS = 60_000;
 
 /**
- * Keeps a tunnel up until `signal` is aborted: `ssh` is started anew whenever it ends, after a pause that grows while it
+ * Keeps a tunnel up until `signal` is aborted: `ssh` is restarted whenever it ends, after a pause that grows while it
  * fails at once. It ends with this process, however that ends.
  */
 export async function keepUp(options: {

@@ -244,7 +244,7 @@ function openRefusal(run: AppSurfaceRun, error: unknown): Refusal {
 export function missing(fiber_id: string, thread_id: string): CodedError {
   return new CodedError(
     'conversation_missing',
-    `the app server knows no conversation ${thread_id} of ${fiber_id}; was it deleted, or is another server meant? Start anew with \`svc dispatch ${fiber_id} --resume-mode fresh\``,
+    `the app server knows no conversation ${thread_id} of ${fiber_id}; was it deleted, or is another server meant? Start again with \`svc dispatch ${fiber_id} --resume-mode fresh\``,
   );
 }
 

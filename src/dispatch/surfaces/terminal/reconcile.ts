@@ -73,7 +73,7 @@ export class Reconciler {
     return pass.moved;
   }
 
-  /** Whether the server is there, asked anew at most once: a listing can be older than a server's end. */
+  /** Whether the server is there, asked again at most once: a listing can be older than a server's end. */
   #askOnce(listing: MuxListing): Pass['server'] {
     let asked: Promise<MuxListing> | null = null;
     return () => {

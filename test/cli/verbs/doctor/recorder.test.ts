@@ -31,7 +31,7 @@ describe('what svc doctor says of the recorder', () => {
     expect(await examine({ SVC_RECORDER_ENGINE: 'vad' })).toMatchObject([{ level: 'ok', mend: null }]);
   });
 
-  it('is why a chosen engine cannot be used, with the mend', async () => {
+  it('is why a chosen engine cannot be used, with the fix', async () => {
     expect(await examine({ SVC_RECORDER_ENGINE: 'pocketsphinx' })).toEqual([
       {
         name: 'recorder',

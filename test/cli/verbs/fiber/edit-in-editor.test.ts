@@ -88,7 +88,7 @@ describe('a fiber in an editor', () => {
     expect([text(), ...isKept()]).toEqual([before, true, true]);
   });
 
-  it('can be mended where it cannot be read', async () => {
+  it('can be fixed where it cannot be read', async () => {
     const whole = text();
     writeFileSync(path(), whole.replace('name:', 'name: ['));
     await edit(editor((copy) => writeFileSync(copy, whole)));

@@ -59,7 +59,7 @@ describe('the agent that begins a task', () => {
       'own',
       /^agent own cannot start here: "\/opt\/agent" is not installed \(install it, or change "cli" in agents.json\)$/,
     ],
-  ])('is refused with its mend where there is none %s', (_, candidates, asked, message) => {
+  ])('is refused with its fix where there is none %s', (_, candidates, asked, message) => {
     expect(() => chooseAgent(candidates, asked)).toThrow(message);
   });
 });

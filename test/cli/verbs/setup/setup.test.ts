@@ -215,7 +215,7 @@ describe('svc setup', () => {
       },
     );
 
-    it('[VER-3] are outdated when another version wrote fewer, and a setup mends them', async () => {
+    it('[VER-3] are outdated when another version wrote fewer, and a setup fixes them', async () => {
       await svc('setup', 'claude');
       const settings = JSON.parse(text('.claude/settings.json'));
       delete settings.hooks.StopFailure;
@@ -226,7 +226,7 @@ describe('svc setup', () => {
       expect(installedSkew(env())).toEqual([]);
     });
 
-    it('[VER-3] are outdated when another version wrote them without context, and a setup mends them', async () => {
+    it('[VER-3] are outdated when another version wrote them without context, and a setup fixes them', async () => {
       await svc('setup', 'claude');
       moved('.claude/settings.json', / --context 2>/g, ' >/dev/null 2>&1; true 2>');
       expect(hooksOf('claude')?.state).toBe('outdated');

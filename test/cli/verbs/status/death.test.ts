@@ -26,7 +26,7 @@ const WHY = {
   host: 'host-a',
   at: AT + 120_000,
   verdict: 'waits',
-  first: { gate: 'breaker', state: 'shut', message: 'its workers ended', mend: 'mend the cause' },
+  first: { gate: 'breaker', state: 'shut', message: 'its workers ended', mend: 'fix the cause' },
   gates: [{ gate: 'breaker', state: 'shut', message: 'its workers ended' }],
   project_dir: null,
   workers: { count: 0, resting: 0, most: null },
@@ -49,10 +49,10 @@ function expectScreen(out: string): void {
 }
 
 describe('the death of a worker', () => {
-  it('is on the page of its fiber, with the likely mend and the last screen', async () => {
+  it('is on the page of its fiber, with the likely fix and the last screen', async () => {
     await serveDaemon(machine, { 'GET /fibers/work/loader': { body: { fiber: FIBER } } });
     const out = await page('status', FIBER.id);
-    expect(out).toContain('  died      2 min ago: exit code 3\n  mend      its program is not logged in\n');
+    expect(out).toContain('  died      2 min ago: exit code 3\n  fix      its program is not logged in\n');
     expectScreen(out);
   });
 
@@ -71,7 +71,7 @@ describe('the death of a worker', () => {
   it('is part of why a fiber waits', async () => {
     await serveDaemon(machine, { 'GET /why?fiber=work%2Floader&look=1': { body: WHY } });
     const out = await page('why', FIBER.id);
-    expect(out).toContain('Its last worker died 2 min ago: exit code 3.\nLikely mend: its program is not');
+    expect(out).toContain('Its last worker died 2 min ago: exit code 3.\nLikely fix: its program is not');
     expectScreen(out);
   });
 
@@ -87,7 +87,7 @@ describe('the death of a worker', () => {
     });
     const out = await page('log', FIBER.id);
     expect(out).toMatch(/died\texit code 3, after 3 s$/m);
-    expect(out).toMatch(/^The last worker died 2 min ago\. Likely mend: its program is not logged in\.$/m);
+    expect(out).toMatch(/^The last worker died 2 min ago\. Likely fix: its program is not logged in\.$/m);
     expectScreen(out);
 
     const { mend: _, ...left } = died;

@@ -168,7 +168,7 @@ describe('what is to review', () => {
 });
 
 describe('what cannot start', () => {
-  it('is told with the command that mends it, and what a restart holds in one line', () => {
+  it('is told with the command that fixes it, and what a restart holds in one line', () => {
     const held = { held: 'boot_quarantine', gate: 'held' } as const;
     const { cannot_start, needs_you } = page([
       {

@@ -100,7 +100,7 @@ describe('an app conversation', () => {
       expect(await why(daemon)).toContain('its last turn failed: the app server does not say why');
     });
 
-    it('is told anew by the next daemon, and not any more once a turn runs', async () => {
+    it('is told again by the next daemon, and not any more once a turn runs', async () => {
       await fails(world.boot({ released: true }), failed);
       const next = world.boot({ released: true });
       await round(next);
@@ -251,7 +251,7 @@ describe('an app conversation', () => {
     expect(again.thread_id).not.toBe(thread_id);
   });
 
-  it('[RES-5] is resumed after a kill however old it is, and begun anew after a handoff', async () => {
+  it('[RES-5] is resumed after a kill however old it is, and begun again after a handoff', async () => {
     const daemon = world.boot({ released: true });
     world.fiber('a', { ...APP });
     const first = await dispatched(daemon, 'a');

@@ -66,7 +66,7 @@ async function cutShort(worker: Worker, step: string): Promise<Asked> {
     if (!crashed) break;
     daemon = world.boot({ released: true });
     if (crashed_at === step) return asked;
-    // The claim before this step was not recorded, or it was taken back: it is asked for anew.
+    // The claim before this step was not recorded, or it was taken back: it is asked for again.
     world.dispose();
     world = new FakeWorld();
     world.agents.push({ ...LEARNING, id: 'codex' });
