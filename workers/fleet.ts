@@ -88,8 +88,11 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     });
     const service = createFleetService({ remotes_file, reachedAs, publish, feeds, clock, logger });
     void tailnet.run();
-    const reach = createRemoteReach({ host: host_id, remotes_file, reachedAs });
-    const transcripts = createRemoteTranscripts(reach);
+    const reach = createRemoteReach({
+      ...{ host: host_id, remotes_file, reachedAs },
+      refuseSilent: (host) => feeds.refuseSilent(host),
+    });
+    const transcripts = createRemoteTranscripts({ host: host_id, remoteAt: reach.remoteAt });
     const contacts = new Contacts(clock);
     const remotes = () => service.remotes().filter(({ name }) => name !== host_id);
     const present = new PresentRemotes({
@@ -137,8 +140,8 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         scribe: (query) => ({ scribe: scribeIn(feeds.copies(), query) }),
         ssh_target: ({ host }) => reach.sshTarget(host),
         resume_session: ({ host, session }) => reach.resumeSession(host, session),
-        transcript: ({ host, session }) => transcripts.transcript(host, session),
-        session_links: ({ host, sessions }) => transcripts.links(host, sessions),
+        transcript: ({ host, session, hops }) => transcripts.transcript(host, session, hops),
+        session_links: ({ host, sessions, hops }) => transcripts.links(host, sessions, hops),
         async remote_peers() {
           const { sessions, gaps } = await present.peers();
           return withBulk({ gaps }, Buffer.from(JSON.stringify(sessions).slice(1, -1)));

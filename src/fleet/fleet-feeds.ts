@@ -6,7 +6,7 @@ import type { StoreOrigin } from '../contract/http/config.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { RemoteReset } from '../contract/http/remote-reset.ts';
 import type { RemoteState } from '../contract/http/state.ts';
-import type { SilentRemote } from '../contract/threads/fleet.ts';
+import { type SilentRemote, silenceFault } from '../contract/threads/fleet.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeeds } from './kept-feeds.ts';
 import { type FollowedRemote, unknownHost } from './remote-address.ts';
@@ -167,6 +167,16 @@ export class FleetFeeds {
   /** Asks a remote whose breaker is tripped, if it was not asked just now. */
   askAgain(name: string): void {
     this.#feeds.get(name)?.askAgain();
+  }
+
+  /** Throws for a remote that answers nobody now, which is asked anew then. */
+  refuseSilent(name: string): void {
+    const standing = this.#feeds.get(name)?.standing();
+    const silent = standing === undefined ? undefined : silentIn(standing)[0];
+    if (silent === undefined) return;
+    this.askAgain(name);
+    const { code, message } = silenceFault(silent, this.#in.clock.now());
+    throw new CodedError(code, message, { details: { origin: name } });
   }
 
   stop(): void {

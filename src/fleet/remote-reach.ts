@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { CodedError } from '../base/errors.ts';
+import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
-import { HOPS_HEADER } from '../contract/http/forwarding.ts';
-import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import type { HostAnswer } from '../contract/threads/fleet.ts';
 import { askRemote } from './ask-remote.ts';
+import { type Place, unreachable, unreadable } from './read-remote.ts';
 import { addressOf, type ReachedAs, reachOf, unknownHost } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
@@ -17,24 +16,30 @@ export function createRemoteReach(options: {
   host: string;
   remotes_file: string;
   reachedAs: ReachedAs;
+  /** Throws for a remote that answers nobody now. */
+  refuseSilent(host: string): void;
 }): {
   sshTarget(host: string): SshTarget;
   resumeSession(host: string, session: string): Promise<ResumedSession>;
   /** The alias of a remote, null where it has none; `known` is false for a host that is no remote. */
   sshAlias(host: string): { known: boolean; alias: string | null };
-  /** Sends a write of this host to a remote, once; throws `remote_unreachable`, after which it may have been carried out. */
+  /** Sends a write of this host to a remote, once; throws `remote_unreachable`, which says whether it may have been carried out. */
   writeTo(host: string, path: string, body: unknown): Promise<HostAnswer>;
-  /** Where the API of a remote answers; throws `unknown_host` or `invalid_config`. */
-  addressOf(host: string): RemoteAddress;
+  /** A remote to ask; throws `unknown_host`, `invalid_config`, and at once for one that answers nobody now. */
+  remoteAt(host: string): Place;
 } {
   const entryOf = (host: string): RemoteEntry => {
     const entry = readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
     if (entry !== undefined) return entry;
     throw unknownHost(host);
   };
-  const addressOfHost = (host: string): RemoteAddress => options.reachedAs(addressOf(entryOf(host)));
+  const remoteAt = (host: string): Place => {
+    const address = options.reachedAs(addressOf(entryOf(host)));
+    options.refuseSilent(host);
+    return { name: host, address };
+  };
   return {
-    addressOf: addressOfHost,
+    remoteAt,
     sshTarget(host) {
       const { ssh, ssh_flags } = reachOf(entryOf(host));
       if (ssh === undefined)
@@ -49,35 +54,35 @@ export function createRemoteReach(options: {
       return { known: true, alias: reachOf(entry).ssh ?? null };
     },
     async writeTo(host, path, body) {
-      const address = addressOfHost(host);
-      // A daemon that is another one than the entry means refuses what another host passes on.
-      const headers = { [HOPS_HEADER]: options.host };
-      const asked = askRemote(address, 'POST', path, body, { deadline_ms: WRITE_MS, headers });
-      const { status, body: answer } = await asked.catch((error: Error) => {
-        throw new CodedError(
-          'remote_unreachable',
-          `${host} did not answer at ${placeOf(address)}: ${error.message}; look there before you send it again, as it may have been carried out`,
-          { details: { origin: host } },
-        );
+      const to = remoteAt(host);
+      const asked = askRemote(to, {
+        ...{ method: 'POST', path, body },
+        ...{ hops: [options.host], deadline_ms: WRITE_MS },
+      });
+      const { status, body: answer } = await asked.catch((error: unknown) => {
+        throw failed(to, error, '; look there before you send it again, as it may have been carried out');
       });
       return { status, body: answer };
     },
     async resumeSession(host, session) {
-      const address = addressOfHost(host);
-      const unreachable = (why: string) =>
-        new CodedError(
-          'remote_unreachable',
-          `${host} does not answer at ${placeOf(address)}: ${why}; is its tunnel up?`,
-        );
-      const asked = askRemote(address, 'POST', '/sessions/resume', { session });
-      const { status, body } = await asked.catch((error: Error) => {
-        throw unreachable(error.message);
+      const to = remoteAt(host);
+      const asked = askRemote(to, {
+        ...{ method: 'POST', path: '/sessions/resume', body: { session } },
+        ...{ hops: [options.host], names_host: false },
+      });
+      const { status, body } = await asked.catch((error: unknown) => {
+        throw failed(to, error);
       });
       const resumed = resumedSessionSchema.safeParse(body);
       if (status === 200 && resumed.success) return resumed.data;
       const refused = z.object({ error: z.string(), message: z.string() }).safeParse(body);
-      if (!refused.success) throw unreachable(`its answer (${status}) is none of this API`);
+      if (!refused.success) throw unreadable(to, `its answer (${status}) is none of this API`);
       throw new CodedError(refused.data.error, refused.data.message);
     },
   };
+}
+
+/** An error with a code says by itself that the remote was not asked. */
+function failed(to: Place, error: unknown, more = ''): CodedError {
+  return isCoded(error) ? error : unreachable(to, `${messageOf(error)}${more}`);
 }

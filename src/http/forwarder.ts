@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { SANDBOX_SECURITY_HEADERS } from '../access/security-headers.ts';
 import type { Clock } from '../base/clock.ts';
 import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
-import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
+import { ANSWERED_BY_HEADER, answererFault, HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { KeptConnections, LEAST_BYTES_PER_MS, openRequest } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
@@ -226,10 +226,9 @@ export class Forwarder {
       answer.destroy();
       return unreachable(request, `${what}; is ${placeOf(address)} the address of ${host}?`, 'maybe');
     };
-    if (headers[ANSWERED_BY_HEADER] === undefined || !STATUS_LINES.has(status))
-      throw refused(`what answers there (with ${status}) is no daemon that takes requests of other hosts`);
-    if (status < 400 && headers[ANSWERED_BY_HEADER] !== host)
-      throw refused('what answers there gives the name of another host');
+    const by = STATUS_LINES.has(status) ? headers[ANSWERED_BY_HEADER] : undefined;
+    const fault = answererFault({ status, by }, host);
+    if (fault !== null) throw refused(fault);
     const relayed: Record<string, string> = { ...FOREIGN_CONTENT };
     for (const [name, value] of Object.entries(headers))
       if (RELAYED.test(name) && typeof value === 'string' && /^[\t\x20-\x7e]*$/.test(value))

@@ -434,7 +434,7 @@ export class RequestHandling implements RequestTaker {
     }
     const view = new View(call, params, query, body);
     call.handling = true;
-    const reply = runForRequest(call.exchange.id, () => answerOf(row, view, call.remote));
+    const reply = runForRequest(call.exchange.id, () => answerOf(row, view, call));
     if (!(reply instanceof Promise)) {
       call.body_share?.release();
       this.#answers.answer(call, reply);
@@ -509,15 +509,17 @@ export class RequestHandling implements RequestTaker {
     const { path, query: text } = call.head;
     const compute = (shared: { first: SharingCall; readonly signal: AbortSignal }) => {
       const view = sharedView(shared, params, query);
-      const reply = runForRequest(view.id, () => answerOf(row, view, call.remote));
+      const reply = runForRequest(view.id, () => answerOf(row, view, call));
       return reply instanceof Promise ? reply.then(encodedReply) : encodedReply(reply);
     };
-    this.#shared.join(`${path}?${text}`, new SharingCall(call), compute);
+    // What went another way may have to end in another way, and must not wait for itself.
+    const way = call.remote === null ? '' : call.hops.join(', ');
+    this.#shared.join(`${path}?${text} ${way}`, new SharingCall(call), compute);
   }
 }
 
-function answerOf(row: Row, view: RequestView, remote: string | null): Reply | Promise<Reply> {
-  return remote === null ? row.handler(view) : row.remote!(view, remote);
+function answerOf(row: Row, view: RequestView, { remote, hops }: Call): Reply | Promise<Reply> {
+  return remote === null ? row.handler(view) : row.remote!(view, remote, hops);
 }
 
 /** Hosts that passed a request on; a caller that is no daemon names none. */

@@ -68,8 +68,11 @@ export type Row = {
   socket?: SocketRow;
   /** May answer at once or later; an answer given at once costs no turn of the event loop. */
   handler(request: RequestView): Reply | Promise<Reply>;
-  /** Answers a request for another host in place of `handler`; without it the daemon of that host is asked. */
-  remote?(request: RequestView, host: string): Reply | Promise<Reply>;
+  /**
+   * Answers a request for another host in place of `handler`; without it the daemon of that host is asked. `hops` are the
+   * hosts that passed the request on.
+   */
+  remote?(request: RequestView, host: string, hops: readonly string[]): Reply | Promise<Reply>;
 };
 
 type RequestOf<Q extends z.ZodType, B extends z.ZodType | 'bytes'> = RequestView<
@@ -83,7 +86,7 @@ export function defineRow<Q extends z.ZodType, B extends z.ZodType | 'bytes'>(
     query?: Q;
     body?: B;
     handler(request: RequestOf<Q, B>): Reply | Promise<Reply>;
-    remote?(request: RequestOf<Q, B>, host: string): Reply | Promise<Reply>;
+    remote?(request: RequestOf<Q, B>, host: string, hops: readonly string[]): Reply | Promise<Reply>;
   },
 ): Row {
   return row as Row;

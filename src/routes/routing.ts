@@ -2,7 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import { WRITE_LIMITS } from '../contract/document-limits.ts';
 import { MOST_HOPS } from '../contract/http/forwarding.ts';
 import { addressFault } from '../contract/remote-address.ts';
-import type { fleetCalls, fleetEvents, Remote, SilentRemote } from '../contract/threads/fleet.ts';
+import {
+  type fleetCalls,
+  type fleetEvents,
+  type Remote,
+  type SilentRemote,
+  silenceFault,
+} from '../contract/threads/fleet.ts';
 import type { Destination, Route, Routing } from '../http/routing.ts';
 import type { Caller, Notices } from './callers.ts';
 
@@ -76,11 +82,8 @@ export function decideRoute(
   }
   const silence = typeof routing === 'object' ? undefined : silent.get(named);
   if (silence !== undefined) {
-    const { reason, last_ok_at } = silence;
-    const seconds = last_ok_at === null ? null : Math.max(0, Math.round((now - last_ok_at) / 1_000));
-    const since = seconds === null ? 'has not answered yet' : `has not answered for ${seconds} s`;
-    const sentence = `${named} ${since}; it is asked again now. Nothing was sent. ${reason}`;
-    return refused('remote_unreachable', sentence, { origin: named });
+    const { code, message } = silenceFault(silence, now);
+    return refused(code, message, { origin: named });
   }
   return { kind: 'remote', host: named, address: remote.address };
 }

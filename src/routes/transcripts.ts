@@ -1,5 +1,6 @@
 import { isCoded } from '../base/errors.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
+import { ANSWERED_BY_HEADER } from '../contract/http/forwarding.ts';
 import {
   BYTE_COUNT_HEADER,
   linksQuerySchema,
@@ -61,10 +62,10 @@ export function transcriptsRows(
         const { place, sha256 } = await read(session, request);
         return { status: 200, json: receiptOf(session, context.host, place, sha256) };
       },
-      remote: async ({ query: { session } }, host) => ({
-        status: 200,
-        json: await fleet.call('transcript', { host, session }),
-      }),
+      async remote({ query: { session } }, host, hops) {
+        const json = await fleet.call('transcript', { host, session, hops: [...hops] });
+        return { status: 200, json, ...answeredBy(host, [json]) };
+      },
     }),
     defineRow({
       method: 'GET',
@@ -113,12 +114,18 @@ export function transcriptsRows(
         status: 200,
         json: { host: context.host, links: await links.of(sessions) },
       }),
-      remote: async ({ query: { sessions } }, host) => ({
-        status: 200,
-        json: await fleet.call('session_links', { host, sessions }),
-      }),
+      async remote({ query: { sessions } }, host, hops) {
+        const json = await fleet.call('session_links', { host, sessions, hops: [...hops] });
+        return { status: 200, json, ...answeredBy(host, json.links) };
+      },
     }),
   ];
+}
+
+/** Where another host has answered, its name goes with what is told of it, as with an answer that is passed on. */
+function answeredBy(host: string, told: readonly { availability: string }[]) {
+  const is_answered = told.some(({ availability }) => availability !== 'host_unreachable');
+  return is_answered ? { headers: { [ANSWERED_BY_HEADER]: host } } : {};
 }
 
 function receiptOf(

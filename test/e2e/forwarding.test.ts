@@ -121,22 +121,35 @@ describe('a request for another host', () => {
       home.write('config/remotes.json', {
         remotes: [
           { name: 'host-b', url: `http://${owner.address}` },
-          { name, url: `http://${to.address}` },
+          { name, url: `http://${to.address}`, ssh: 'login' },
         ],
       });
     remotes(hub.home, 'host-c', owner);
     const ask = () => hub.http.get('/fibers/say-hello?origin=host-c');
+    const expectUnread = async () => {
+      const receipt = await hub.http.get(`/transcript?host=host-c&session=${SESSION}`);
+      expect(receipt).toMatchObject({ status: 200, body: { availability: 'host_unreachable' } });
+      const { body } = await hub.http.get(`/sessions/links?host=host-c&sessions=${SESSION}`);
+      expect(body.links).toMatchObject([{ availability: 'host_unreachable' }]);
+      const resumed = await hub.http.post('/attach', { session: SESSION, shuttle_host: 'host-c' });
+      expect(resumed).toMatchObject({
+        ...{ status: 503, body: { error: 'remote_unreachable', origin: 'host-c' } },
+        text: expect.stringContaining('the name of another host'),
+      });
+    };
     const misdirected = await until('the other host', async () => {
       const answer = await ask();
       return answer.status === 421 ? answer : null;
     });
     expect(misdirected.body).toMatchObject({ error: 'misdirected', origin: 'host-c', host: 'host-b' });
+    await expectUnread();
     remotes(owner.home, 'host-c', hub);
     const loop = await until('the loop', async () => {
       const answer = await ask();
       return answer.status === 508 ? answer : null;
     });
     expect(loop.body).toMatchObject({ error: 'forwarding_loop', path: ['host-a', 'host-b', 'host-a'] });
+    await expectUnread();
   });
 
   it('[RTE-2] [WPL-18] [AUT-4] is passed on through its Unix socket where the entry names one', async () => {

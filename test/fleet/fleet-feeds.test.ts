@@ -354,6 +354,24 @@ describe('the breaker of a remote', () => {
     await pass(20_000);
     expect([breaker('host-b'), originOf('host-b').error?.code]).toEqual(['tripped', 'answer_unreadable']);
     expect([silences, restarted]).toEqual([[], []]);
+    expect(() => feeds.refuseSilent('host-b')).not.toThrow();
+  });
+
+  it('[BRK-1] refuses at once what is for a host that answers nobody, and has it asked anew', async () => {
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    expect(() => feeds.refuseSilent('host-b')).not.toThrow();
+    await pass(5_000);
+    const asked = transport.asked.length;
+    expect(() => feeds.refuseSilent('host-b')).toThrow(
+      expect.objectContaining({
+        code: 'remote_unreachable',
+        details: { origin: 'host-b' },
+        message: expect.stringMatching(/^host-b has not answered yet; .* Nothing was sent\./),
+      }),
+    );
+    await pass(50);
+    expect(transport.asked).toHaveLength(asked + 1);
   });
 
   it('[BRK-1] is told of while it is tripped by silence, and one that is wanted then is asked once a second', async () => {

@@ -30,7 +30,7 @@ beforeEach(async () => {
       getRow('/holder', told, {
         query: z.object({ count: z.coerce.number(), host: z.string().optional() }),
         routing: { param: 'host' },
-        remote: ({ query: read }, host) => json({ host, read }),
+        remote: ({ query: read }, host, hops) => json({ host, read, hops }),
         shared: true,
       }),
       getRow('/local', told, { query, routing: 'local' }),
@@ -42,8 +42,8 @@ beforeEach(async () => {
 });
 afterEach(() => served.server.stop());
 
-async function get(path: string) {
-  const answer = await ask({ port: served.port }, 'GET', path);
+async function get(path: string, headers: Record<string, string> = {}) {
+  const answer = await ask({ port: served.port }, 'GET', path, { headers });
   return [answer.status, JSON.parse(answer.body)];
 }
 
@@ -81,10 +81,16 @@ describe('a request that names a host', () => {
   it('[RTE-4] is answered by its row’s handler for other hosts', async () => {
     expect(await get('/holder?count=1&host=there')).toEqual([
       200,
-      { host: 'there', read: { count: 1, host: 'there' } },
+      { host: 'there', read: { count: 1, host: 'there' }, hops: [] },
     ]);
     expect(await get('/holder?count=1&host=here')).toEqual([200, { count: 1, host: 'here' }]);
     expect(await get('/holder?count=none&host=there')).toMatchObject([400, { error: 'invalid_request' }]);
+  });
+
+  it('[RTE-4] shares no answer with what came another way', async () => {
+    const way = (hops: string) => get('/holder?count=1&host=there', hops === '' ? {} : { 'svc-hops': hops });
+    const answers = await Promise.all(['', 'a', 'a, b'].map(way));
+    expect(answers.map(([, body]) => body.hops)).toEqual([[], ['a'], ['a', 'b']]);
   });
 
   it('[RTE-6] is answered here by a local row, and a request that names no host by every row', async () => {

@@ -106,7 +106,7 @@ describe('GET /transcript', () => {
     served.callers.fleet.answers.transcript = () => theirs;
     expect(await receipt(uuid(1), '&host=host-b')).toEqual(theirs);
     expect(served.callers.fleet.asked).toEqual([
-      { name: 'transcript', input: { host: 'host-b', session: uuid(1) } },
+      { name: 'transcript', input: { host: 'host-b', session: uuid(1), hops: [] } },
     ]);
   });
 

@@ -113,7 +113,7 @@ export const fleetCalls = {
   },
   /**
    * Sends one write of this daemon to a remote, and answers what it answered. Throws `unknown_host`, `invalid_config`, and
-   * `remote_unreachable`, after which the write may have been carried out.
+   * `remote_unreachable`, whose message says whether the write may have been carried out.
    */
   write_to_host: {
     input: z.object({ host: z.string(), path: z.string(), body: z.unknown() }),
@@ -143,15 +143,15 @@ export const fleetCalls = {
     output: resumedSessionSchema,
     deadline_ms: 30_000,
   },
-  /** The location of a transcript on a remote; `host_unreachable` without an answer (RPL-12). */
+  /** The location of a transcript on a remote, asked for by way of `hops`; `host_unreachable` without an answer (RPL-12). */
   transcript: {
-    input: z.object({ host: z.string(), session: z.string() }),
+    input: z.object({ host: z.string(), session: z.string(), hops: z.array(z.string()) }),
     output: transcriptReceiptSchema,
     deadline_ms: 30_000,
   },
   /** The links of some sessions on a remote, sanitised; each `host_unreachable` without an answer (RPL-23). */
   session_links: {
-    input: z.object({ host: z.string(), sessions: z.array(z.string()) }),
+    input: z.object({ host: z.string(), sessions: z.array(z.string()), hops: z.array(z.string()) }),
     output: linksReplySchema,
     deadline_ms: 30_000,
   },
@@ -188,6 +188,19 @@ const silentRemoteSchema = z.object({
   last_ok_at: z.number().nullable(),
 });
 export type SilentRemote = z.infer<typeof silentRemoteSchema>;
+
+/** What is answered at once for such a remote. */
+export function silenceFault(
+  { name, reason, last_ok_at }: SilentRemote,
+  now: number,
+): { code: 'remote_unreachable'; message: string } {
+  const seconds = last_ok_at === null ? null : Math.max(0, Math.round((now - last_ok_at) / 1_000));
+  const since = seconds === null ? 'has not answered yet' : `has not answered for ${seconds} s`;
+  return {
+    code: 'remote_unreachable',
+    message: `${name} ${since}; it is asked again now. Nothing was sent. ${reason}`,
+  };
+}
 
 /** The tailnet as this machine stands in it. */
 const tailnetNetworkSchema = z.object({
