@@ -185,6 +185,31 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(daemon.asked.at(-1)).toEqual({ path: '/meeting/stop', body: {} });
   });
 
+  it('keeps the screen on from the start to the end of the recording, and no longer', async () => {
+    const page = await open();
+    await read(page, 'Start recording');
+    await page.learn(`(() => {
+      window.locks = [];
+      const { request } = WakeLock.prototype;
+      WakeLock.prototype.request = async function (kind) {
+        const lock = await request.call(this, kind);
+        window.locks.push(lock);
+        return lock;
+      };
+    })()`);
+    const locks = () => page.learn<string[]>("locks.map(({ type, released }) => type + ' ' + released)");
+    await fill(page, 'Project', '/p/gauges');
+    expect(await locks()).toEqual([]);
+    await click(page, 'Start recording');
+    await read(page, 'This phone is the microphone.');
+    await until('a lock', async () => (await locks()).join() === 'screen false');
+    await click(page, 'Stop');
+    await click(page, 'End it');
+    daemon.become(null);
+    daemon.say({ state: 'ended', reason: 'It was stopped.' });
+    await until('its release', async () => (await locks()).join() === 'screen true');
+  });
+
   it('[WPL-7] joins the fiber that its address names', async () => {
     const page = await open('&fiber=coast%2Fbackfill&origin=basalt');
     await read(page, 'The meeting joins coast/backfill');

@@ -1,13 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { CONVERSATION } from '../../src/cli/verbs/meeting/play.ts';
 import type { MeetingAnswer } from '../../src/contract/http/meeting.ts';
-import { programOf } from '../kit/built-package.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { addScribe } from '../kit/demo-scribe.ts';
 import { babble, joinedAudio, silence } from '../kit/made-audio.ts';
 import { samplesOf, writeWav } from '../kit/sound.ts';
+import { NO_SPEECH, wordAccuracy } from '../kit/spoken.ts';
 import { until } from '../kit/until.ts';
 
-const LAUNCHER = programOf('launcher.mjs');
 let daemon: TestDaemon | undefined;
 afterEach(async () => {
   await daemon?.dispose();
@@ -18,16 +19,7 @@ describe('a meeting that a file is played into', () => {
   it('[SVC-4] [CAP-3] is recorded by the bundled recorder and quoted by the demo agent in its fiber', async () => {
     daemon = await startTestDaemon({
       settings: { SVC_RECORDER_ENGINE: 'vad' },
-      prepare(home) {
-        const path = home.path('config', 'agents.json');
-        const file = JSON.parse(readFileSync(path, 'utf8'));
-        file.agents.push({
-          ...{ id: 'scribe', harness: 'claude', cli: process.execPath, effort_levels: [] },
-          args: [LAUNCHER, 'demo-agent', '--pace-ms', '50', '--playground', home.path()],
-          env: { CLAUDE_CONFIG_DIR: home.path('claude-home') },
-        });
-        writeFileSync(path, JSON.stringify(file));
-      },
+      prepare: addScribe,
     });
     const { home, http } = daemon;
     const project = home.project('meetings');
@@ -51,6 +43,33 @@ describe('a meeting that a file is played into', () => {
     expect(document).toMatch(/^- \d\d:\d\d:\d\d agreed$/m);
     await until('the end', async () => (await meeting()) === null);
   });
+
+  it.skipIf(NO_SPEECH !== null)(
+    `is a conversation that flite speaks where none is named${NO_SPEECH === null ? '' : ` (${NO_SPEECH} is missing)`}`,
+    async () => {
+      daemon = await startTestDaemon({
+        settings: { SVC_RECORDER_ENGINE: 'pocketsphinx' },
+        prepare: addScribe,
+      });
+      const { home, http } = daemon;
+      const started = await home.svc(
+        ...['meeting', 'start', 'Talk', '--project-dir', home.project('meetings'), '--agent', 'scribe'],
+      );
+      expect(started.stdout, started.stderr).toContain('"Talk" is live');
+      const tail = async () => (await http.get<MeetingAnswer>('/meeting')).body.meeting?.tail ?? [];
+      const played = await home.svc('meeting', 'play');
+      expect(played.stdout, played.stderr).toMatch(/^Played \d+ s; what was heard: svc meeting\n$/);
+      await until('all sentences', async () => (await tail()).length >= CONVERSATION.length - 1);
+      const heard = await tail();
+      const text = heard.map((line) => line.split(' ').slice(2).join(' ')).join(' ');
+      // A busy machine drops some of what it hears.
+      expect(wordAccuracy(CONVERSATION.join(' '), text), text).toBeGreaterThan(0.5);
+      await home.svc('meeting', 'stop');
+      const row = await daemon.rowWhen('talk', 'done', ({ status }) => status === 'closed');
+      const document = readFileSync(row.path, 'utf8').split('\n');
+      for (const line of heard) expect(document).toContain(`> ${line}`);
+    },
+  );
 
   it('is refused where no meeting takes it, with the reason', async () => {
     daemon = await startTestDaemon();

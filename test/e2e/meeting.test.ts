@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import {
   type Meeting,
   type MeetingAnswer,
 } from '../../src/contract/http/meeting.ts';
+import { hookCommand } from '../../src/harness/hooks/hook-command.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { isRunning, processOf } from '../kit/processes.ts';
 import { until } from '../kit/until.ts';
@@ -270,6 +272,45 @@ describe('a meeting', () => {
     expect(marked.body.undelivered).toContain('no worker');
     expect(readFileSync(meeting!.transcript, 'utf8')).toContain(`${marked.body.line}\n`);
     expect((await look()).meeting?.tail).toEqual(['10:00:01-10:00:03 S1 good morning']);
+  });
+
+  it('[MTR-5] [MSG-2] is marked to its scribe, whose fiber was renamed, at most 2 s later', async () => {
+    const { http, home } = await startDaemon();
+    // Its hooks are those of the agents of this home.
+    home.env.CLAUDE_CONFIG_DIR = home.claude;
+    const setup = await home.svc('setup', 'claude');
+    expect(setup.code, setup.stderr).toBe(0);
+    const joined = await http.post('/meeting/join', {
+      ...{ fiber_id: 'plans/budget', meeting: { mode: 'phone' } },
+    });
+    expect(joined.status, joined.text).toBe(200);
+    home.fiber('archive', { front: { status: 'open' } });
+    await daemon!.ticks();
+    await http.post('/fiber-nest', { fiber_id: 'plans/budget', parent: 'archive' });
+    const { runtime } = await daemon!.rowWhen(
+      'archive/budget',
+      'its session',
+      (row) => row.runtime?.session_uuid != null,
+    );
+    const session_id = runtime!.session_uuid!;
+    /** What the worker is given as context, by its hook, as it goes on. */
+    const taken = () =>
+      execFileSync('/bin/sh', ['-c', hookCommand('claude')], {
+        env: home.env,
+        encoding: 'utf8',
+        input: JSON.stringify({
+          ...{ session_id, hook_event_name: 'PostToolUse' },
+          transcript_path: home.path('transcript.jsonl'),
+        }),
+      });
+    const before = performance.now();
+    const marked = await http.post<{ line: string; undelivered: string | null }>('/meeting/mark', {
+      text: 'agreed',
+    });
+    // It waits where the hook takes it from; when the hook runs is up to the agent.
+    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(marked.body.undelivered).toBe(null);
+    expect(taken()).toContain(marked.body.line.slice(2));
   });
 
   it('[P1] goes on while the daemon is killed and away, and is taken over by the next one', async () => {

@@ -72,7 +72,9 @@ export async function* recognize(
   };
   for await (const bytes of audio) {
     const pcm = samples.push(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-    const floats = Float32Array.from(pcm, (sample) => sample / 32_768);
+    const floats = new Float32Array(pcm);
+    // In place: `Float32Array.from` with a function takes thirty times as long.
+    for (let at = 0; at < floats.length; at += 1) floats[at]! /= 32_768;
     stream.acceptWaveform({ sampleRate: SAMPLE_RATE, samples: floats });
     given += pcm.length;
     if (voices !== null && given - begin < MOST_VOICE_SECONDS * SAMPLE_RATE) heard.push(floats);
