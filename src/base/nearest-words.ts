@@ -1,9 +1,13 @@
 /** Most words that a suggestion names. */
 const MOST_SUGGESTED = 3;
 
+/** Fewer letters begin too many words. */
+const LEAST_BEGINNING = 3;
+
 /**
  * The known words that a mistyped one may stand for, nearest first: those with the fewest letters added, left out,
- * replaced or swapped, where most of the letters are right. Upper and lower case count as the same.
+ * replaced or swapped, where most of the letters are right; without any, those that begin with it. Upper and lower case
+ * count as the same.
  */
 export function nearestWords(typed: string, known: Iterable<string>): string[] {
   const word = typed.toLowerCase();
@@ -14,12 +18,19 @@ export function nearestWords(typed: string, known: Iterable<string>): string[] {
     const distance = editDistance(word, other);
     return distance <= most ? [{ candidate, distance }] : [];
   });
+  if (found.length === 0) return beginningWith(word, known).slice(0, MOST_SUGGESTED);
   const least = Math.min(...found.map(({ distance }) => distance));
   return found
     .filter(({ distance }) => distance === least)
     .map(({ candidate }) => candidate)
     .sort()
     .slice(0, MOST_SUGGESTED);
+}
+
+/** In the order in which they are known. */
+function beginningWith(word: string, known: Iterable<string>): string[] {
+  if (word.length < LEAST_BEGINNING) return [];
+  return [...new Set(known)].filter((candidate) => candidate.toLowerCase().startsWith(word));
 }
 
 /** A question to put behind a refusal, with the space before it; empty where no known word is near. */

@@ -29,8 +29,7 @@ export async function checkReadiness(query: {
   env: NodeJS.ProcessEnv;
 }): Promise<Readiness> {
   const { agent, project_dir, adapters, env } = query;
-  const path = agentEnvironment(agent, env).get('PATH') ?? '';
-  const installed = findExecutable(agent.cli, path, project_dir ?? undefined) !== null;
+  const installed = isInstalled(agent, project_dir, env);
   if (!installed || basename(agent.cli) !== HARNESSES[agent.harness].defaults.cli)
     return { installed, account: UNTOLD, findings: [] };
   const adapter = adapters[agent.harness];
@@ -39,6 +38,12 @@ export async function checkReadiness(query: {
     adapter.checkFirstRun({ agent, project_dir }),
   ]);
   return { installed, account, findings };
+}
+
+/** Whether the program of an agent is found, as a start in a folder looks for it. */
+export function isInstalled(agent: Agent, project_dir: string | null, env: NodeJS.ProcessEnv): boolean {
+  const path = agentEnvironment(agent, env).get('PATH') ?? '';
+  return findExecutable(agent.cli, path, project_dir ?? undefined) !== null;
 }
 
 /** Whether a start could lead to work: a first-run question can be answered in its terminal, a missing login cannot. */

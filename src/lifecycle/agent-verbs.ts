@@ -121,8 +121,8 @@ export function requireAgent(known: KnownAgents, name: string): Agent {
 
 function unknownAgent(known: KnownAgents, name: string): CodedError {
   const question = didYouMean(name, Object.keys(known.names));
-  const end = question === '' ? '' : `.${question}`;
-  return new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mendOf(known)}${end}`, {
+  const end = question !== '' && known.problem === null ? `.${question}` : `; ${mendOf(known)}`;
+  return new CodedError('agent_unknown', `there is no agent "${name}" on this host${end}`, {
     details: { agent: name },
   });
 }

@@ -12,6 +12,9 @@ describe('the word that was meant', () => {
     ['sned', ['send']],
     ['serch', ['search']],
     ['stop_all', ['stop-all']],
+    ['disp', ['dispatch']],
+    ['sta', ['status']],
+    ['st', []],
     ['relase', []],
     ['x', []],
     ['', []],
@@ -24,6 +27,8 @@ describe('the word that was meant', () => {
     expect(nearestWords('task-0', ['task-4', 'task-1', 'task-2', 'task-3'])).toHaveLength(3);
     expect(didYouMean('task-0', ['task-1', 'task-2'])).toBe(' Did you mean task-1 or task-2?');
     expect(didYouMean('x', VERBS)).toBe('');
+    const agents = ['claude-sonnet', 'claude-opus', 'codex', 'claude-haiku', 'claude-fable'];
+    expect(didYouMean('claude', agents)).toBe(' Did you mean claude-sonnet, claude-opus or claude-haiku?');
   });
 
   const word = fc.stringMatching(/^[a-z-]{4,12}$/);

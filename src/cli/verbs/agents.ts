@@ -69,7 +69,7 @@ export const effort = defineVerb({
 /** `svc agents add <id>`: one more entry of the agents file (OPF-3), from the next launch on. */
 export const add = defineVerb({
   summary: 'Add an agent to agents.json',
-  arguments: { id: argument('<id>', 'what fibers call it') },
+  arguments: { id: argument('<id>', 'what fibers call it: letters, digits, and - _ . between them') },
   options: {
     harness: required(choice('--harness <name>', HARNESS_NAMES, 'the program behind it')),
     model: option('--model <model>', 'model, as the program names it; its own choice otherwise'),

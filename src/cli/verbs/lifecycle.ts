@@ -67,6 +67,7 @@ const SERVICE = {
   host: option('--host <id>', 'host that owns dispatch; this host otherwise'),
   surface: surfaceOption('app or cli'),
   worktree: option('--worktree', 'give it a git worktree and branch of its own when it starts'),
+  anyway: option('--anyway', 'take an agent whose program is not installed here'),
 };
 const ACCEPTANCE = {
   auto_accept: option('--auto-accept', 'accept a run that ended without fault and left an outcome'),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-words.ts';
 import { appendToList, removeFromList, removeKey, setKey } from '../../config/json-splice.ts';
 import { commitChange } from '../../config/operator-change.ts';
 import { withOperatorLock } from '../../config/operator-lock.ts';
@@ -8,7 +9,7 @@ import { operatorFilePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Agent } from '../../contract/agent.ts';
 import { builtinAgents } from './builtin-agents.ts';
-import { parseRegistry, resolveAgent, resolveEffort } from './registry.ts';
+import { type AgentRegistry, parseRegistry, resolveAgent, resolveEffort } from './registry.ts';
 
 const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
 
@@ -37,17 +38,19 @@ export function planAgentEffort(
   const before = readOperatorText(path);
   const text = before ?? EMPTY;
   const registry = parseRegistry(path, text);
-  if (!Object.hasOwn(registry.names, id))
-    throw new CodedError(
-      'agent_not_found',
-      `there is no agent "${id}" on this host; it has ${registry.agents.map((agent) => agent.id).join(', ') || 'none'}`,
-      { details: { id } },
-    );
+  if (!Object.hasOwn(registry.names, id)) throw notFound(registry, id);
   const agent = resolveAgent(registry, id);
   if (effort !== null) resolveEffort(agent, effort);
   const edited = edit(text, agent, effort);
   const changed = resolveAgent(parseRegistry(path, edited ?? EMPTY), agent.id);
   return { path, before, after: edited === text ? before : edited, agent: changed };
+}
+
+function notFound({ agents, names }: AgentRegistry, id: string): CodedError {
+  const question = didYouMean(id, Object.keys(names));
+  const known = `; it has ${agents.map((agent) => agent.id).join(', ') || 'none'}`;
+  const message = `there is no agent "${id}" on this host${question === '' ? known : `.${question}`}`;
+  return new CodedError('agent_not_found', message, { details: { id } });
 }
 
 /** The new text; null for no file. */

@@ -21,11 +21,13 @@ export type NewAgent = {
   default?: boolean | undefined;
 };
 
+/** An id is typed behind `--agent`, and stands in lists with commas. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
 
 /**
  * Adds one agent at the end of the agents file; the rest keeps its text, but for the mark of an earlier default agent. Throws
- * `conflict` for a name that is taken, `effort_unknown`, and `invalid_config` for an invalid file, which is not changed.
+ * `invalid_request` for an id that is no plain word, `conflict` for a name that is taken, `effort_unknown`, and `invalid_config` for an invalid file, which is not changed.
  */
 export async function addAgent(settings: Settings, added: NewAgent): Promise<Agent> {
   return withOperatorLock(operatorFilePaths(settings).agents, () => {
@@ -37,6 +39,7 @@ export async function addAgent(settings: Settings, added: NewAgent): Promise<Age
 
 /** The checks and the result of `addAgent` without the write. */
 export function planAddAgent(settings: Settings, added: NewAgent): { change: OperatorChange; agent: Agent } {
+  if (!ID.test(added.id)) throw noId(added.id);
   const { agents: file } = operatorFilePaths(settings);
   const before = readOperatorText(file);
   const text = before ?? EMPTY;
@@ -55,6 +58,18 @@ export function planAddAgent(settings: Settings, added: NewAgent): { change: Ope
   resolveEffort(withEntry({ ...added, default_effort: undefined }).agent, default_effort);
   const { after, agent } = withEntry(added);
   return { change: { file, before, after }, agent };
+}
+
+function noId(typed: string): CodedError {
+  const near = typed
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|-+$/g, '');
+  const example = near === '' ? '' : `, such as ${near}`;
+  return new CodedError(
+    'invalid_request',
+    `"${typed}" cannot be the id of an agent; use letters, digits, and - _ . between them${example}`,
+  );
 }
 
 function withoutDefault(text: string): string {

@@ -93,8 +93,8 @@ export function resolveAgent(registry: AgentRegistry, id: string | null): Agent 
       ? `use one of ${known}, or add it to ${registry.file}`
       : `its agents file is not used: ${registry.problem.message}`;
   const question = didYouMean(name, Object.keys(registry.names));
-  const end = question === '' ? '' : `.${question}`;
-  throw new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mend}${end}`, {
+  const end = question !== '' && registry.problem === null ? `.${question}` : `; ${mend}`;
+  throw new CodedError('agent_unknown', `there is no agent "${name}" on this host${end}`, {
     details: { agent: name },
   });
 }

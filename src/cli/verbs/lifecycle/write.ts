@@ -21,7 +21,7 @@ import { describeFiber, describeUnchanged, isArming, planAction } from '../../..
 import { deedWords } from '../../../lifecycle/fiber-words.ts';
 import { worktreeOf } from '../../../lifecycle/planned-edit.ts';
 import { storageError } from '../../../platform/storage-error.ts';
-import { readinessWarnings } from '../../agent-readiness.ts';
+import { readinessWarnings, requireProgram } from '../../agent-readiness.ts';
 import { DRY_RUN, JSON_OPTION, option, STORE } from '../../command-line/options.ts';
 import { svcOf } from '../../command-line/output.ts';
 import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
@@ -80,7 +80,7 @@ export function readServiceFields(
  */
 export async function runLifecycle(
   context: CliContext,
-  given: { fiber: string } & Given<typeof WRITE>,
+  given: { fiber: string; anyway?: boolean | undefined } & Given<typeof WRITE>,
   fields: LifecycleFields,
 ): Promise<Answer> {
   const found = findInStores(context, given.fiber, given.store);
@@ -94,6 +94,7 @@ export async function runLifecycle(
   if (isArming(fields.action, true) && !local && given.dry_run !== true)
     await claimBeforeArming(context, found.id);
   const daemon = local ? null : await daemonOf(context, found.store.root);
+  if (!local && given.anyway !== true) await requireNamedAgent(context, found, request, daemon);
   if (given.dry_run === true)
     return daemon === null
       ? rehearsed(rehearseHere(context, found, request))
@@ -111,6 +112,20 @@ export async function runLifecycle(
     if (daemon !== null) warnings.push(...(await sharedFolderWarnings(daemon, fiber, svc)));
   }
   return { json: { fiber }, text: `${text}${next}`, one_line: true, warnings };
+}
+
+/** Refuses an agent that the request names for this host, where its program is not there. */
+async function requireNamedAgent(
+  context: CliContext,
+  found: FoundFiber,
+  request: LifecycleRequest,
+  daemon: DaemonClient | null,
+): Promise<void> {
+  if (request.action === 'set-agent' || !('agent' in request) || request.agent === undefined) return;
+  const { svc, project_dir = null } = found.store.read(found.id);
+  const host = thisHost(context);
+  if ((request.host ?? svc?.host ?? host) !== host) return;
+  await requireProgram(context, request.agent, request.project_dir ?? project_dir, daemon);
 }
 
 /** Names a broken agents file to whoever has just said which agent is to work on a fiber, or left it to the default. */

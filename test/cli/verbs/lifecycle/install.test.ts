@@ -9,11 +9,19 @@ beforeEach(async () => {
   await temp.store.create({ name: 'a' });
 });
 afterEach(() => temp.remove());
+/** Codex is there, Pi is not. */
 const run = (verb: string, args: string[]) =>
   runVerb([verb, ...args], {
-    env: { SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_DATA_DIR: `${temp.root}/data` },
+    env: { PATH: programs(), SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_DATA_DIR: `${temp.root}/data` },
     cwd: temp.root,
   });
+
+function programs(): string {
+  const bin = `${temp.root}/bin`;
+  mkdirSync(bin, { recursive: true });
+  for (const name of ['codex', 'claude']) writeFileSync(`${bin}/${name}`, '', { mode: 0o755 });
+  return bin;
+}
 
 describe('service verbs', () => {
   it('[FIB-5] installs a fiber on this host, in a folder given relative to the current one', async () => {
@@ -26,6 +34,50 @@ describe('service verbs', () => {
     expect(temp.store.read('a')).toMatchObject({
       status: 'active',
       svc: { kind: 'oneshot', host: 'host-a', project_dir: temp.root, agent: 'codex', effort: 'high' },
+    });
+  });
+
+  describe('with an agent whose program is not there', () => {
+    const absent = ['--project-dir', '.', '--agent', 'pi'];
+
+    it.each([
+      ['install', absent],
+      ['install', [...absent, '--dry-run']],
+      ['repeat', [...absent, '--schedule', '@daily']],
+      ['pin', absent],
+    ])('refuses it, names the mend and --anyway, and writes nothing: svc %s', async (verb, more) => {
+      const { digest } = temp.store.read('a');
+      expect(await run(verb, ['a', ...more])).toMatchObject({
+        ...{ code: null, error: 'agent_unavailable' },
+        err: 'agent pi cannot start here: Pi is not installed (npm install -g @earendil-works/pi-coding-agent, then run "pi" once to sign in). To have it ready to start all the same, add --anyway',
+      });
+      expect(temp.store.read('a').digest).toBe(digest);
+    });
+
+    it('takes it with --anyway, and warns', async () => {
+      const { code, err } = await run('install', ['a', ...absent, '--anyway']);
+      expect([code, err]).toEqual([0, expect.stringContaining('agent pi cannot start here')]);
+      expect(temp.store.read('a')).toMatchObject({ status: 'active', svc: { agent: 'pi' } });
+    });
+
+    it('takes it for another host, and from a daemon that has asked for the document alone', async () => {
+      expect(
+        await run('install', ['a', '--project-dir', '/srv/x', '--agent', 'pi', '--host', 'host-b']),
+      ).toMatchObject({
+        code: 0,
+      });
+      expect(await run('install', ['a', ...absent, '--host', 'host-a', '--local'])).toMatchObject({
+        code: 0,
+      });
+    });
+
+    it('warns of one that would take over at a usage limit', async () => {
+      await run('install', ['a', '--project-dir', '.']);
+      const { code, err } = await run('reshape', ['a', '--on-limit', 'pi']);
+      expect(code).toBe(0);
+      expect(err).toContain(
+        'svc: agent pi, which takes over at a usage limit, cannot start here: Pi is not installed (npm',
+      );
     });
   });
 
@@ -63,7 +115,7 @@ describe('service verbs', () => {
     writeFileSync(`${config}/agents.json`, '{"agents": [{"id": "mine", "harness": "emacs"}]}');
     const install = (agent: string) =>
       runVerb(['install', 'a', '--project-dir', '.', '--agent', agent], {
-        env: { SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_CONFIG_DIR: config },
+        env: { PATH: programs(), SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_CONFIG_DIR: config },
         cwd: temp.root,
       });
     const fault = expect.stringContaining(`${config}/agents.json is not valid at agents.0`);
