@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MeetingAnswer } from '../../src/contract/http/meeting.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { addScribe } from '../kit/demo-scribe.ts';
 import { joinedAudio, silence } from '../kit/made-audio.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { likeness, readWav, samplesOf, writeWav } from '../kit/sound.ts';
@@ -34,7 +35,7 @@ describe.skipIf(MISSING !== '')(TITLE, () => {
     ['95 % of the words of a grammar', 0.95, true],
     ['90 % of the words of the free model', 0.9, false],
   ])(
-    '[CAP-2] [AUD-2] [MTR-2] [EVT-6] is written down with %s, through page, daemon and recorder',
+    '[CAP-2] [AUD-2] [MTR-2] [EVT-6] is written down with %s, through page, daemon and recorder, and quoted in its fiber',
     async (_, least, by_grammar) => {
       scratch = scratchFolder();
       const said = joinedAudio(
@@ -49,12 +50,14 @@ describe.skipIf(MISSING !== '')(TITLE, () => {
           SVC_RECORDER_ENGINE: 'pocketsphinx',
           SVC_RECORDER_GRAMMAR: by_grammar ? writeGrammar(scratch.path, SENTENCES) : undefined,
         },
+        prepare: addScribe,
       });
       const { http, home, address } = daemon;
       const look = async () => (await http.get<MeetingAnswer>('/meeting')).body.meeting;
       const project_dir = home.project('atlas');
-      const asked = { prompt: 'Budget', project_dir, agent: 'talks', meeting: { mode: 'phone' } };
-      expect((await http.post('/capture', asked)).status).toBe(200);
+      const asked = { prompt: 'Budget', project_dir, agent: 'scribe', meeting: { mode: 'phone' } };
+      const captured = await http.post('/capture', asked);
+      expect(captured.status, captured.text).toBe(200);
       await until('the recorder', async () => (await look())?.state === 'live');
 
       const page = await browser.open(`http://${address}/?view=meeting`, { view: (one) => one.look(PHONE) });
@@ -74,11 +77,14 @@ describe.skipIf(MISSING !== '')(TITLE, () => {
       await click(page, 'Stop');
       await click(page, 'End it');
       await until('its end', async () => (await look()) === null);
+      const row = await daemon.rowWhen('budget', 'done', ({ status }) => status === 'closed');
       const lines = readFileSync(transcript, 'utf8').split('\n');
       const text = lines
         .filter((line) => /^\d/.test(line))
         .map((line) => line.split(' ').slice(2).join(' '))
         .join(' ');
+      const document = readFileSync(row.path, 'utf8').split('\n');
+      for (const line of lines.filter((one) => /^\d/.test(one))) expect(document).toContain(`> ${line}`);
       expect(wordAccuracy(SENTENCES.join(' '), text), text).toBeGreaterThanOrEqual(least);
       expect(first_ms).toBeLessThan(FIRST_LINE_MS);
       expect(lines[0]).toMatch(/^# pocketsphinx .*not diarized/);
