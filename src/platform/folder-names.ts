@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { systemCode } from '../base/errors.ts';
 
 /** The names in a folder; none where there is no such folder. Throws the system error if it cannot be read. */
-export function namesIn(folder: string): string[] {
+export function folderNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
@@ -12,7 +12,7 @@ export function namesIn(folder: string): string[] {
 }
 
 /** The names in a folder; none where it cannot be read. */
-export function readableNamesIn(folder: string): string[] {
+export function readableFolderNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
