@@ -520,7 +520,7 @@ export const LIMITS = [
         'API',
       ],
       [
-        'http/request-handling.ts',
+        'http/request-body.ts',
         'BODY_TIMEOUT_MS',
         'Sending a whole body, unless the row sets another timeout',
         'milliseconds',

@@ -1,9 +1,10 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { messageOf, systemCode } from '../base/errors.ts';
+import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { folderNames } from '../platform/folder-names.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 import { storageFault } from '../platform/storage-error.ts';
@@ -45,7 +46,7 @@ export class HoldFiles {
   /** Every hold by fiber key; throws the system error when the folder cannot be listed. */
   readAll(now: number): Map<string, Hold> {
     const holds = new Map<string, Hold>();
-    for (const name of this.#names()) {
+    for (const name of folderNames(this.folder)) {
       const key = keyOfFile(name);
       if (key !== null) holds.set(key, this.#read(name, now));
     }
@@ -69,15 +70,6 @@ export class HoldFiles {
   /** Throws the system error of a failed removal. */
   remove(key: string): void {
     removeHold(this.folder, key);
-  }
-
-  #names(): string[] {
-    try {
-      return readdirSync(this.folder);
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return [];
-      throw error;
-    }
   }
 
   #read(name: string, now: number): Hold {

@@ -111,6 +111,19 @@ export const appIdentitySchema = z.object({
   desktop_link: z.string().optional(),
 });
 
+/** How every answer names the worker of a fiber, on either surface (CAP-5, WRK-1). */
+export const workerIdentitySchema = z.object({
+  fiber_id: z.string(),
+  host: z.string(),
+  surface: surfaceSchema,
+  mux_session: z.string().nullable(),
+  session_uuid: z.string().nullable(),
+  run_id: z.string(),
+  agent: z.string(),
+  harness: z.string(),
+  ...appIdentitySchema.shape,
+});
+
 /** How full the context of a conversation is, in tokens. */
 export const contextUseSchema = z.object({
   /** What the next request begins with, to the thousand or, where `most` is known, to about one percent. */

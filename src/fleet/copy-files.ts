@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { closeSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { closeSync, statSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { sha256Of } from '../base/digest.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isTemporaryName, removeQuietly, writeFileAtomic } from '../platform/atomic-write.ts';
+import { readableFolderNames } from '../platform/folder-names.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { openRegularFileSync, readAtSync, readRegularFileSync } from '../platform/regular-file.ts';
@@ -49,8 +50,8 @@ export class CopyFiles {
 
   /** Removes what is left of killed writes, and what is older than anything that is asked for. */
   sweep(now: number): void {
-    for (const feed of namesIn(this.#folder))
-      for (const name of namesIn(join(this.#folder, feed))) {
+    for (const feed of readableFolderNames(this.#folder))
+      for (const name of readableFolderNames(join(this.#folder, feed))) {
         const path = join(this.#folder, feed, name);
         if (isTemporaryName(name) || now - (lastWriteOf(path) ?? now) > KEPT_MS) removeQuietly(path);
       }
@@ -60,7 +61,7 @@ export class CopyFiles {
   copiesOf(feed: string, host: string): Copy[] {
     const prefix = prefixOf(host);
     const folder = join(this.#folder, feed);
-    return namesIn(folder).flatMap((name) => {
+    return readableFolderNames(folder).flatMap((name) => {
       if (!name.startsWith(prefix)) return [];
       const copy = this.#headOf(join(folder, name));
       return copy !== null && copy.host === host && nameOf(copy) === name ? [copy] : [];
@@ -124,7 +125,7 @@ export class CopyFiles {
   keepOnly(feed: string, hosts: readonly string[]): void {
     const prefixes = hosts.map(prefixOf);
     const folder = join(this.#folder, feed);
-    for (const name of namesIn(folder))
+    for (const name of readableFolderNames(folder))
       if (!prefixes.some((prefix) => name.startsWith(prefix))) removeQuietly(join(folder, name));
   }
 
@@ -193,14 +194,5 @@ function lastWriteOf(path: string): number | null {
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return null;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return [];
   }
 }

@@ -3,6 +3,9 @@ import { refusal } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import type { SlowBodies } from './slow-bodies.ts';
 
+/** Time for a whole body where its row says nothing, in milliseconds. */
+export const BODY_TIMEOUT_MS = 30_000;
+
 /**
  * Collects a request body over a buffer of its own. `done` gets all of it; `refused` is called instead, once and as
  * early as it is known, when it is larger than `limit` bytes, has not come whole within `timeout_ms`, or `hasRoom` is

@@ -12,6 +12,7 @@ import {
   type WaitingContext,
 } from '../harness/hooks/context-mailbox.cjs';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
+import { folderNames } from '../platform/folder-names.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 
 /** A message for a mailbox; `text` is what the agent reads. */
@@ -44,7 +45,7 @@ export class ContextMailbox {
       return `context takes at most ${output_bytes} bytes with its sender, and this has ${bytes}; write it to a file and name its path, or leave wake out`;
     const folder = this.#folder(address);
     if (folder === null) return 'its session id is too long';
-    const names = namesIn(folder);
+    const names = entriesIn(folder);
     if (names.length < messages || names.some(isOf(message_id))) return null;
     return `${messages} messages wait for this session as context; they are added with its next turns`;
   }
@@ -53,7 +54,7 @@ export class ContextMailbox {
   put(address: SessionAddress, { created_at, ...context }: Context): void {
     const folder = this.#folder(address);
     if (folder === null) throw new RangeError('a session id is too long for a mailbox');
-    if (namesIn(folder).some(isOf(context.message_id))) return;
+    if (entriesIn(folder).some(isOf(context.message_id))) return;
     const entry = `${String(created_at).padStart(TIME_DIGITS, '0')}-${digestOf(context.message_id)}`;
     const path = join(folder, printEntryName({ entry, taker: null }));
     const text = `${JSON.stringify({ version: 1, session: address.native_id, ...context } satisfies WaitingContext)}\n`;
@@ -74,7 +75,7 @@ export class ContextMailbox {
     const folders = readdirSync(join(this.#messages_dir, 'context'), { withFileTypes: true });
     for (const { name, parentPath } of folders.filter((one) => one.isDirectory())) {
       const folder = join(parentPath, name);
-      const old = namesIn(folder).filter(({ entry }) => Number(entry.slice(0, TIME_DIGITS)) < before);
+      const old = entriesIn(folder).filter(({ entry }) => Number(entry.slice(0, TIME_DIGITS)) < before);
       for (const one of old) rmSync(join(folder, printEntryName(one)), { force: true });
       if (old.length > 0) removeIfEmpty(folder);
       removed += old.length;
@@ -110,11 +111,6 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-function namesIn(folder: string): EntryName[] {
-  try {
-    return readdirSync(folder).flatMap((name) => parseEntryName(name) ?? []);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+function entriesIn(folder: string): EntryName[] {
+  return folderNames(folder).flatMap((name) => parseEntryName(name) ?? []);
 }

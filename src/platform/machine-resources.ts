@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { groupsUpFrom } from './control-groups.ts';
+import { readableFolderNames } from './folder-names.ts';
 import { memoryHierarchy } from './memory-groups.ts';
 
 /** Free resources for new processes: memory in bytes, the others as counts. Null: unknown. */
@@ -93,7 +94,7 @@ function processesOfUser(uid: number | null): number | null {
   const most = limitIn('self', 'Max processes');
   if (uid === null || uid === 0 || most === null) return null;
   let used = 0;
-  for (const name of namesIn('/proc')) {
+  for (const name of readableFolderNames('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const tasks = statSync(`/proc/${name}/task`);
@@ -113,7 +114,7 @@ function systemFiles(): number | null {
 function filesOf(pid: number | 'self' | null): number | null {
   if (pid === null) return null;
   const most = limitIn(pid, 'Max open files');
-  const open = namesIn(`/proc/${pid}/fd`).length;
+  const open = readableFolderNames(`/proc/${pid}/fd`).length;
   return most === null || open === 0 ? null : Math.max(0, most - open);
 }
 
@@ -143,13 +144,5 @@ function textOf(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch {
     return null;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sha256Of } from '../base/digest.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { findMemoryHierarchy, groupsUpFrom, type MemoryHierarchy } from './control-groups.ts';
 import { findExecutable } from './find-executable.ts';
+import { readableFolderNames } from './folder-names.ts';
 import type { ProcessRunner } from './process.ts';
 
 /** The mechanism that enforces the memory limits of workers; `none` gives the reason why there is none. */
@@ -193,7 +194,7 @@ function removeGroup(folder: string): boolean {
 export function sweepGroups(mechanism: MemoryMechanism, keep: ReadonlySet<string>, now: number): number {
   if (mechanism.kind !== 'cgroup') return 0;
   let removed = 0;
-  for (const name of namesIn(mechanism.parent)) {
+  for (const name of readableFolderNames(mechanism.parent)) {
     if (!name.startsWith(RUN_PREFIX) || keep.has(name.slice(RUN_PREFIX.length))) continue;
     const folder = join(mechanism.parent, name);
     // The kernel refuses to remove a group with processes in it.
@@ -212,14 +213,6 @@ function makeGroup(folder: string): void {
 
 function nameOf(data_dir: string): string {
   return `${PARENT_PREFIX}${sha256Of(data_dir).slice(0, 8)}`;
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function changedAt(folder: string): number {

@@ -1,8 +1,9 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, systemCode } from '../base/errors.ts';
 import { writeFileAtomic } from './atomic-write.ts';
 import { findExecutable } from './find-executable.ts';
+import { folderNames } from './folder-names.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ProcessRunner } from './process.ts';
 import { READ_LIMITS } from './read-limits.ts';
@@ -161,7 +162,7 @@ function unitFiles(folder: string, suffix: string) {
     pathOf,
     read,
     named(prefix: string): ServiceUnit[] {
-      return namesIn(folder)
+      return folderNames(folder)
         .filter((file) => file.startsWith(prefix) && file.endsWith(suffix))
         .map((file) => file.slice(0, -suffix.length))
         .flatMap((name) => {
@@ -176,13 +177,4 @@ function unitFiles(folder: string, suffix: string) {
     },
     remove: (name: string) => rmSync(pathOf(name), { force: true }),
   };
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }

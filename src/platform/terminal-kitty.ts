@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../base/errors.ts';
+import { readableFolderNames } from './folder-names.ts';
 
 /** How the terminal emulator starts a program. */
 export type TerminalLaunch = {
@@ -58,10 +59,7 @@ export function kittySockets(places: KittyPlaces): string[] {
   if (named !== null) return [pathOf(named)];
   const listening = env.KITTY_LISTEN_ON;
   const own = listening === undefined || !listening.startsWith('unix:') ? [] : [pathOf(listening)];
-  let names: string[] = [];
-  try {
-    names = readdirSync(folder).filter((name) => /^(my)?kitty(-\d+)?$/.test(name));
-  } catch {}
+  const names = readableFolderNames(folder).filter((name) => /^(my)?kitty(-\d+)?$/.test(name));
   const found = names
     .sort((a, b) => pidIn(b) - pidIn(a) || (a < b ? -1 : 1))
     .map((name) => join(folder, name))

@@ -766,7 +766,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'http/node-transport.ts MOST_HEADER_BYTES',
   ],
   'test/http/slow-bodies.test.ts': [
-    'http/request-handling.ts BODY_TIMEOUT_MS',
+    'http/request-body.ts BODY_TIMEOUT_MS',
     'routes/attachments.ts BODY_TIMEOUT_MS',
     'routes/message-files.ts BODY_TIMEOUT_MS',
   ],

@@ -8,7 +8,7 @@ import { go } from '../lib/url.ts';
 import { commitsIn, lifeLine } from '../model/life.ts';
 import { sentFiles } from '../model/sent-files.ts';
 import { endWords, linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
-import type { Life, LifeEntry, SentFilesRow, Spend } from '../model/wire.ts';
+import type { Life, LifeEntry, SentFiles, Spend } from '../model/wire.ts';
 import { countText, fullMoment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
@@ -91,9 +91,7 @@ export function SessionsPart({ uid, running }: { uid: string; running: string | 
 }
 
 export function SentFilesPart({ uid }: { uid: string }): ReactNode {
-  const read = useRead<{ sent_files: SentFilesRow[] }>(
-    pathAt(useOrigin(), `/sent-files?uid=${encodeURIComponent(uid)}`),
-  );
+  const read = useRead<SentFiles>(pathAt(useOrigin(), `/sent-files?uid=${encodeURIComponent(uid)}`));
   const files = sentFiles(read.value?.sent_files ?? []);
   if (read.value !== undefined && files.length === 0 && read.refusal === null) return null;
   return (

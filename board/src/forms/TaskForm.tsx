@@ -106,10 +106,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   };
 
   const record = async ({ draft: sent, store }: Task) => {
-    const started = await startMeeting<Captured & { meeting?: Meeting }>(
-      '/capture',
-      captureRequest(sent, store),
-    );
+    const started = await startMeeting<Captured>('/capture', captureRequest(sent, store));
     setRunning(started.ok || started.recording ? null : started.meeting);
     if (!started.ok && !started.recording) return refuse(started.code, started.message);
     const title = titleOf(sent.text);

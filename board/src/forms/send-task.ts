@@ -12,13 +12,13 @@ import {
   withPictures,
 } from '../model/task.ts';
 import type {
+  AttachmentsReply,
   Captured,
   Composite,
   Dispatched,
   FiberReply,
   Rehearsal,
   State,
-  StoredFile,
 } from '../model/wire.ts';
 
 /** The daemon, as `lib/api.ts` reaches it. */
@@ -124,7 +124,7 @@ async function finish({ draft, pictures }: Task, { id, digest }: Filed, api: Api
   const stored =
     pictures.length === 0
       ? null
-      : await api.post<{ files: StoredFile[] }>('/attachments', batch, { timeout_ms: PICTURES_MS });
+      : await api.post<AttachmentsReply>('/attachments', batch, { timeout_ms: PICTURES_MS });
   if (stored?.ok === false) return stored;
   const paths = stored?.value.files.map(({ path }) => path) ?? [];
   const written = { name: titleOf(draft.text), body: withPictures(bodyOf(draft.text), paths) };

@@ -5,7 +5,7 @@ import { fiberPath } from '../lib/paths.ts';
 import { audioSays } from '../model/audio-words.ts';
 import { captureMeeting, joinMeeting, type MeetingChoice, NO_CHOICE } from '../model/meeting.ts';
 import { folderName, projectChoices, storeOf } from '../model/task.ts';
-import type { FiberReply, FiberStores, Meeting } from '../model/wire.ts';
+import type { Captured, FiberReply, FiberStores, MeetingJoined } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
 import { startMeeting } from './meeting.ts';
@@ -61,8 +61,8 @@ export function StartForm({ microphone, onStarted }: StartFormProps): ReactNode 
     if (await microphone.open()) {
       const store = storeOf(origin?.stores ?? [], { store: '', project: choice.project });
       const started = await (fiber === null
-        ? startMeeting<{ meeting?: Meeting }>('/capture', captureMeeting('phone', choice, store))
-        : startMeeting<{ meeting?: Meeting }>(
+        ? startMeeting<Captured>('/capture', captureMeeting('phone', choice, store))
+        : startMeeting<MeetingJoined>(
             '/meeting/join',
             joinMeeting('phone', fiber.id, fiber.origin, choice.note),
           ));

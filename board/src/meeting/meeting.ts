@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { type Answer, get, post } from '../lib/api.ts';
 import { type KnownMeeting, refusedMeeting } from '../model/meeting.ts';
-import type { Meeting, MeetingAnswer } from '../model/wire.ts';
+import type { Meeting, MeetingAnswer, MeetingMarked, MeetingStopped } from '../model/wire.ts';
 import { MeetingFollower } from './follow-meeting.ts';
 
 /** What is known is shown as old by then. */
@@ -55,9 +55,6 @@ export function useMeeting(every_ms: number): KnownMeeting {
   );
 }
 
-/** A mark as it stands in the transcript, and why the worker of the meeting was not told of it; null if it was. */
-type Marked = { line: string; meeting: Meeting; undelivered: string | null };
-
 /** What came of a start. A recording may go on although something after it failed. */
 export type Started<T> =
   | { ok: true; value: T; meeting: Meeting | null }
@@ -79,13 +76,13 @@ export async function startMeeting<T extends { meeting?: Meeting | null }>(
 }
 
 /** Stops the recording, or puts a failed one away. */
-export async function stopMeeting(): Promise<Answer<{ meeting: Meeting | null }>> {
-  return told(await post<{ meeting: Meeting | null }>('/meeting/stop', {}));
+export async function stopMeeting(): Promise<Answer<MeetingStopped>> {
+  return told(await post<MeetingStopped>('/meeting/stop', {}));
 }
 
 /** Writes a mark into the transcript; an empty text marks the moment alone. */
-export async function markMeeting(text: string): Promise<Answer<Marked>> {
-  return told(await post<Marked>('/meeting/mark', text.trim() === '' ? {} : { text: text.trim() }));
+export async function markMeeting(text: string): Promise<Answer<MeetingMarked>> {
+  return told(await post<MeetingMarked>('/meeting/mark', text.trim() === '' ? {} : { text: text.trim() }));
 }
 
 function told<T extends { meeting: Meeting | null }>(answer: Answer<T>): Answer<T> {

@@ -6,7 +6,7 @@ export type { Agent, AgentEffortReply, AgentsReply } from '../../../src/contract
 export type { Roster } from '../../../src/contract/fiber.ts';
 export type { Activity, ActivityComposite } from '../../../src/contract/http/activity.ts';
 export type { Attached } from '../../../src/contract/http/attach.ts';
-export type { StoredFile } from '../../../src/contract/http/attachments.ts';
+export type { AttachmentsReply, StoredFile } from '../../../src/contract/http/attachments.ts';
 export type { Booting } from '../../../src/contract/http/booting.ts';
 export type { BrakePulled, BrakeReleased } from '../../../src/contract/http/brake.ts';
 export type { Captured, CaptureRequest } from '../../../src/contract/http/capture.ts';
@@ -20,6 +20,7 @@ export type {
   FolderChoice,
   ProjectsWritten,
   StoreOrigin,
+  StoresWritten,
 } from '../../../src/contract/http/config.ts';
 export type { Conversation, ConversationMessage } from '../../../src/contract/http/conversation.ts';
 export type {
@@ -49,12 +50,15 @@ export type {
   Meeting,
   MeetingAnswer,
   MeetingJoin,
+  MeetingJoined,
+  MeetingMarked,
+  MeetingStopped,
 } from '../../../src/contract/http/meeting.ts';
 export type { Delivered } from '../../../src/contract/http/messages.ts';
 export type { Moment, Words } from '../../../src/contract/http/moment.ts';
 export type { Rehearsal, RehearsedStep } from '../../../src/contract/http/rehearsal.ts';
 export type { SearchHit, SearchReply } from '../../../src/contract/http/search.ts';
-export type { SentFilesComposite, SentFilesRow } from '../../../src/contract/http/sent-files.ts';
+export type { SentFiles, SentFilesComposite, SentFilesRow } from '../../../src/contract/http/sent-files.ts';
 export type { SessionsComposite } from '../../../src/contract/http/sessions.ts';
 export type { Spend } from '../../../src/contract/http/spend.ts';
 export type { State } from '../../../src/contract/http/state.ts';

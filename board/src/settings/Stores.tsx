@@ -7,7 +7,7 @@ import { STATE_PATH } from '../lib/paths.ts';
 import { readAgain, useRead } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
-import type { FiberStores, StoreOrigin } from '../model/wire.ts';
+import type { FiberStores, ProjectsWritten, StoreOrigin, StoresWritten } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
@@ -19,7 +19,10 @@ const ROUTES: Readonly<Record<List, string>> = { stores: '/fiber-stores', projec
 /** Writes a whole list as it was read; false when somebody else has changed it meanwhile, or it was refused. */
 export async function writeList(list: List, paths: readonly string[], origin: StoreOrigin): Promise<boolean> {
   const expected_digest = list === 'stores' ? origin.stores_digest : origin.projects_digest;
-  const answer = await post<{ note: string | null }>(ROUTES[list], { [list]: paths, expected_digest });
+  const answer = await post<StoresWritten | ProjectsWritten>(ROUTES[list], {
+    [list]: paths,
+    expected_digest,
+  });
   readAgain('/fiber-stores');
   readAgain(STATE_PATH);
   askNow();

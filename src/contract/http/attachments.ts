@@ -52,6 +52,7 @@ export type StoredFile = z.infer<typeof storedFileSchema>;
 
 /** One for each attachment, in the order of the request. */
 export const attachmentsReplySchema = z.object({ files: z.array(storedFileSchema) });
+export type AttachmentsReply = z.infer<typeof attachmentsReplySchema>;
 
 /** The dry run of a batch, with the paths of its images. */
 export const attachmentsRehearsalSchema = rehearsalSchema.extend({ files: z.array(storedFileSchema) });

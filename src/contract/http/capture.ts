@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { appIdentitySchema } from '../fiber.ts';
+import { appIdentitySchema, workerIdentitySchema } from '../fiber.ts';
 import { surfaceSchema } from '../surface.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
 import { meetingSchema } from './meeting.ts';
@@ -74,18 +74,11 @@ export const claimRequestSchema = z.object({
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
 
-export const claimedSchema = appIdentitySchema.extend({
+export const claimedSchema = z.object({
   claimed: z.literal(true),
   /** The session was this fiber's worker before. */
   already_claimed: z.boolean(),
-  fiber_id: z.string(),
-  host: z.string(),
-  surface: surfaceSchema,
-  mux_session: z.string().nullable(),
-  session_uuid: z.string().nullable(),
-  run_id: z.string(),
-  agent: z.string(),
-  harness: z.string(),
+  ...workerIdentitySchema.shape,
 });
 export type Claimed = z.infer<typeof claimedSchema>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { appIdentitySchema } from '../fiber.ts';
+import { appIdentitySchema, workerIdentitySchema } from '../fiber.ts';
 import { surfaceSchema } from '../surface.ts';
 import { noteSchema, promptSchema, referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
@@ -27,17 +27,10 @@ export const dispatchRequestSchema = z.object({
 export type DispatchRequest = z.infer<typeof dispatchRequestSchema>;
 
 /** A new launch, or the one that already runs (`already_running`). */
-export const dispatchedSchema = appIdentitySchema.extend({
+export const dispatchedSchema = z.object({
   dispatched: z.literal(true),
   already_running: z.boolean(),
-  fiber_id: z.string(),
-  host: z.string(),
-  surface: surfaceSchema,
-  mux_session: z.string().nullable(),
-  session_uuid: z.string().nullable(),
-  run_id: z.string(),
-  agent: z.string(),
-  harness: z.string(),
+  ...workerIdentitySchema.shape,
   /** True if the worker continues the previous conversation (RES-3). */
   resumed: z.boolean().optional(),
   /** Warnings about this launch, one sentence each. */

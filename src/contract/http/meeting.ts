@@ -79,12 +79,14 @@ export type MeetingJoin = z.infer<typeof meetingJoinSchema>;
 
 /** The row, and what `/deliver` answered on the owner of the fiber. */
 export const meetingJoinedSchema = z.object({ meeting: meetingSchema, delivery: deliveredSchema });
+export type MeetingJoined = z.infer<typeof meetingJoinedSchema>;
 
 /** `POST /meeting/stop` (WPL-8), which needs no body. */
 export const stopMeetingSchema = z.strictObject({ dry_run: dryRunField }).optional();
 
 /** The row after it; null where the session was dismissed. */
 export const meetingStoppedSchema = z.object({ meeting: meetingSchema.nullable() });
+export type MeetingStopped = z.infer<typeof meetingStoppedSchema>;
 
 /** Longest text of a mark, in characters. */
 const MOST_MARK_CHARS = 500;
@@ -102,6 +104,7 @@ export const meetingMarkedSchema = z.object({
   /** Why the scribe was not told of it; null if it was. */
   undelivered: z.string().nullable(),
 });
+export type MeetingMarked = z.infer<typeof meetingMarkedSchema>;
 
 /** Longest id of a recording in a query, in characters. */
 const MOST_LAUNCH_CHARS = 100;

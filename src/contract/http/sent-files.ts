@@ -18,6 +18,7 @@ export type SentFilesRow = z.infer<typeof sentFilesRowSchema>;
 
 /** `GET /sent-files/all` (TMP-4) and `GET /sent-files` (TMP-5), newest last. */
 export const sentFilesSchema = z.object({ host: z.string(), sent_files: z.array(sentFilesRowSchema) });
+export type SentFiles = z.infer<typeof sentFilesSchema>;
 
 export const sentFilesCompositeSchema = compositeOf(sentFilesSchema);
 export type SentFilesComposite = z.infer<typeof sentFilesCompositeSchema>;

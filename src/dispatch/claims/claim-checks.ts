@@ -8,6 +8,7 @@ import { claimMarkersOf, needsMark } from '../edits/claim-markers.ts';
 import type { Memory } from '../holds/memory.ts';
 import type { Run } from '../run/run.ts';
 import { workerIdentity } from '../run/runs.ts';
+import type { RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 
 /** What claims need of the dispatcher. */
@@ -81,6 +82,40 @@ export function claimableDocument(
       `${id} runs ${SURFACE_RULES[svc.surface].runs} (svc.surface), so ${SURFACE_RULES[surface].worker} cannot be its worker`,
     );
   return document;
+}
+
+/** The record of the run that a claim makes of what was found, which ran before it. */
+export function claimManifest(
+  { clock, bootId }: Pick<World, 'clock' | 'bootId'>,
+  document: FiberDocument,
+  found: Pick<
+    RunManifest,
+    | 'claim'
+    | 'launch_id'
+    | 'run_id'
+    | 'agent'
+    | 'harness'
+    | 'session_uuid'
+    | 'project_dir'
+    | 'mux_session'
+    | 'surface'
+    | 'app'
+  >,
+  meeting: string | undefined,
+): RunManifest {
+  const { id, uid, leaf, store, path } = document;
+  return {
+    version: 1,
+    ...found,
+    fiber: id,
+    uid: uid ?? '',
+    ...{ leaf, store, path },
+    dispatched_at: clock.now(),
+    state: 'claimed',
+    ended_at: null,
+    boot_id: bootId,
+    ...(meeting === undefined ? {} : { meeting }),
+  };
 }
 
 export function otherWorker(document: FiberDocument, run: Run): CodedError {

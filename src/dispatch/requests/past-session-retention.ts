@@ -1,8 +1,8 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../base/errors.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { resumeSessionName } from '../../mux/session-name.ts';
+import { folderNames } from '../../platform/folder-names.ts';
 import { DEFAULT_RETENTION } from '../run-directory/run-directories.ts';
 
 /** Below the data dir: one folder for each past session that was opened in a terminal, with what started it. */
@@ -16,19 +16,10 @@ export function prunePastSessions(data_dir: string, listing: MuxListing, now: nu
   if (listing.kind === 'unknown') return 0;
   const open = new Set(listing.kind === 'alive' ? listing.sessions.map(({ name }) => name) : []);
   const root = join(data_dir, RESUMED_FOLDER);
-  const old = namesIn(root).filter((session) => {
+  const old = folderNames(root).filter((session) => {
     if (open.has(resumeSessionName(session))) return false;
     return now - statSync(join(root, session)).mtimeMs > DEFAULT_RETENTION.max_age_ms;
   });
   for (const session of old) rmSync(join(root, session), { recursive: true, force: true });
   return old.length;
-}
-
-function namesIn(root: string): string[] {
-  try {
-    return readdirSync(root);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }

@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { messageOf, systemCode } from '../../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import type { LaunchPlan } from '../../harness/adapter.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { folderNames } from '../../platform/folder-names.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { type ClaimedPane, writeClaimedPane } from './claimed-panes.ts';
@@ -82,13 +83,7 @@ export function updateCapture(
 
 /** Captures that no fiber was claimed for, oldest first. What cannot be read is none. */
 export function listCaptures(data_dir: string): CaptureRecord[] {
-  let names: string[];
-  try {
-    names = readdirSync(join(data_dir, 'runs')).sort();
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const names = folderNames(join(data_dir, 'runs')).sort();
   return names.flatMap((name) => {
     const dir = join(data_dir, 'runs', name);
     if (existsSync(join(dir, RUN_FILES.manifest))) return [];

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../base/errors.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { folderNames } from '../../platform/folder-names.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import { runDirectoryOf } from './run-directory.ts';
 
@@ -27,14 +27,7 @@ export function writeClaimedPane(data_dir: string, { server, pane }: ClaimedPane
 /** Removes the names of runs whose directories are gone. */
 export function pruneClaimedPanes(data_dir: string, readLaunch: (path: string) => string | null): void {
   const folder = join(data_dir, FOLDER);
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return;
-    throw error;
-  }
-  for (const name of names) {
+  for (const name of folderNames(folder)) {
     const launch_id = readLaunch(join(folder, name));
     if (launch_id === null || !existsSync(runDirectoryOf(data_dir, launch_id)))
       rmSync(join(folder, name), { force: true });

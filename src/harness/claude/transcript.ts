@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../base/errors.ts';
+import { folderNames } from '../../platform/folder-names.ts';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
 import { namesIn, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
 
@@ -50,7 +51,7 @@ export function searchProjects(): (claude_dir: string, session: string) => strin
   const listed = new Map<string, string[]>();
   return (claude_dir, session) => {
     const projects = join(claude_dir, 'projects');
-    const folders = listed.get(projects) ?? names(projects);
+    const folders = listed.get(projects) ?? folderNames(projects);
     listed.set(projects, folders);
     for (const folder of folders) {
       const path = join(projects, folder, `${session}.jsonl`);
@@ -58,15 +59,6 @@ export function searchProjects(): (claude_dir: string, session: string) => strin
     }
     return null;
   };
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 function isFile(path: string): boolean {

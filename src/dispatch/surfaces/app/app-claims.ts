@@ -10,6 +10,7 @@ import {
   type ClaimPorts,
   claimableDocument,
   claimedReply,
+  claimManifest,
   otherWorker,
   requireCurrent,
   showClaim,
@@ -168,25 +169,14 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
   }
 
   #manifestOf(document: FiberDocument, found: Claimable, meeting: string | undefined): RunManifest {
-    const uid = document.uid ?? '';
-    return {
-      version: 1,
+    const run = {
       ...found,
-      fiber: document.id,
-      uid,
-      leaf: document.leaf,
-      store: document.store,
-      path: document.path,
-      mux_session: workerSessionName(document.leaf, uid),
+      mux_session: workerSessionName(document.leaf, document.uid ?? ''),
       harness: APP_HARNESS,
       session_uuid: found.app.thread_id,
-      surface: 'app',
-      dispatched_at: this.#world.clock.now(),
-      state: 'claimed',
-      ended_at: null,
-      boot_id: this.#world.bootId,
-      ...(meeting === undefined ? {} : { meeting }),
+      surface: 'app' as const,
     };
+    return claimManifest(this.#world, document, run, meeting);
   }
 }
 

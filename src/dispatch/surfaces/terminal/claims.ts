@@ -9,6 +9,7 @@ import {
   type ClaimPorts,
   claimableDocument,
   claimedReply,
+  claimManifest,
   otherWorker,
   requireCurrent,
   showClaim,
@@ -231,22 +232,12 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     meeting: string | undefined,
   ): RunManifest {
     const { claim, launch_id, run_id, agent, harness, session_uuid, project_dir } = worker;
-    return {
-      version: 1,
+    const run = {
       ...{ launch_id, run_id, agent, harness, session_uuid, project_dir, claim },
-      fiber: document.id,
-      uid: document.uid ?? '',
-      leaf: document.leaf,
-      store: document.store,
-      path: document.path,
       mux_session: session.name,
-      surface: 'cli',
-      dispatched_at: this.#world.clock.now(),
-      state: 'claimed',
-      ended_at: null,
-      boot_id: this.#world.bootId,
-      ...(meeting === undefined ? {} : { meeting }),
+      surface: 'cli' as const,
     };
+    return claimManifest(this.#world, document, run, meeting);
   }
 }
 
