@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
-import type { StoreOrigin } from '../contract/http/config.ts';
+import type { DatedStores } from '../contract/http/config.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { RemoteReset } from '../contract/http/remote-reset.ts';
 import type { RemoteState } from '../contract/http/state.ts';
@@ -141,7 +141,7 @@ export class FleetFeeds {
   }
 
   /** The stores and projects of each remote that has told them. */
-  stores(): Record<string, StoreOrigin> {
+  stores(): Record<string, DatedStores> {
     return Object.fromEntries(
       [...this.#feeds].flatMap(([name, { stores }]) => (stores === null ? [] : [[name, stores]])),
     );

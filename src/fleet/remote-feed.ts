@@ -4,7 +4,7 @@ import { backoffDelay } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
-import { fiberStoresSchema, type StoreOrigin } from '../contract/http/config.ts';
+import { type DatedStores, type StoreOrigin, toldStoresSchema } from '../contract/http/config.ts';
 import type { RemoteState } from '../contract/http/state.ts';
 import { addressFault } from '../contract/remote-address.ts';
 import type { HttpBytes } from '../platform/http-client.ts';
@@ -36,6 +36,8 @@ const LEAST_GAP_MS = 50;
 const MOST_ROW_DEPTH = 64;
 /** How long the lists of stores of a host are not asked for again. */
 const STORES_MS = 60_000;
+/** Lists that are older were asked for again in vain. */
+const OLD_STORES_MS = 5 * STORES_MS;
 const MOST_STORES_BYTES = 1024 * 1024;
 /** In which a tunnel that was restarted is up, where its host can be reached. */
 const TUNNEL_MS = 2_000;
@@ -94,8 +96,8 @@ export class RemoteFeed {
   #asked_at = 0;
   /** Until when the bytes that came keep it from being asked. */
   #not_before = 0;
-  /** The lists of that host, and when they were asked for. */
-  #stores: StoreOrigin | null = null;
+  /** The lists of that host and when it told them, and when it was asked for them. */
+  #stores: { lists: StoreOrigin; told_at: number } | null = null;
   #stores_at: number | null = null;
   #state: Origin['state'] = 'no_answer';
   #callOff: () => void = () => undefined;
@@ -110,8 +112,12 @@ export class RemoteFeed {
   }
 
   /** Its stores and projects, as it told them last; null where it did not. */
-  get stores(): StoreOrigin | null {
-    return this.#stores;
+  get stores(): DatedStores | null {
+    if (this.#stores === null) return null;
+    const { lists, told_at } = this.#stores;
+    const is_old = this.#in.clock.now() - told_at > OLD_STORES_MS;
+    const state = is_old || this.#state !== 'fresh' ? 'stale' : 'fresh';
+    return { ...lists, state, last_ok_at: told_at, error: this.#error };
   }
 
   /** Begins with the copy that was kept, if any, and asks at once; resolves when that question is over, and never rejects. */
@@ -366,8 +372,10 @@ export class RemoteFeed {
 
   #takeStores(name: string, { status, body }: HttpBytes): void {
     if (status !== 200 || body.length > MOST_STORES_BYTES) return;
-    const told = fiberStoresSchema.safeParse(orNull(() => parsed(body))).data;
-    if (told?.host === name) this.#stores = told.origins[name] ?? null;
+    const told = toldStoresSchema.safeParse(orNull(() => parsed(body))).data;
+    if (told?.host !== name) return;
+    const lists = told.origins[name];
+    this.#stores = lists === undefined ? null : { lists, told_at: this.#in.clock.now() };
   }
 
   #take(to: Place, body: Buffer): void {

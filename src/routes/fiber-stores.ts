@@ -38,7 +38,8 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller' | 'fleet'>, cont
           // What they told last is beside the point for who wants the lists of this host.
           fleet.call('stores', {}).catch(() => ({ origins: {} })),
         ]);
-        return { status: 200, json: { host, origins: { [host]: here, ...others.origins } } };
+        const fresh = { state: 'fresh', last_ok_at: null, error: null };
+        return { status: 200, json: { host, origins: { [host]: { ...here, ...fresh }, ...others.origins } } };
       },
     }),
     defineRow({

@@ -74,7 +74,9 @@ describe('a board of two hosts', () => {
       return body.origins['host-b'] === undefined ? null : body;
     });
     const own = (await other.http.get<FiberStores>('/fiber-stores')).body.origins;
-    expect(stores.origins['host-b']).toEqual(own['host-b']);
+    const told = { state: 'fresh', last_ok_at: expect.any(Number), error: null };
+    expect(stores.origins['host-b']).toEqual({ ...own['host-b'], ...told });
+    expect(stores.origins['host-a']).toMatchObject({ state: 'fresh', last_ok_at: null, error: null });
     expect(Object.keys(stores.origins)).toEqual(['host-a', 'host-b']);
     const { origins } = (await hub.http.get<StateComposite>('/state/composite')).body;
     expect(origins['host-b']).toMatchObject({ state: 'fresh', read: { host: 'host-b', running: [] } });
@@ -139,7 +141,8 @@ describe('a board of two hosts', () => {
       },
       60_000,
     );
-    expect(faults).toEqual([...Array(5).fill('remote_unreachable'), 'misdirected']);
+    const [silence, fault] = ['remote_unreachable', 'answer_unreadable'];
+    expect(faults).toEqual([silence, fault, silence, silence, fault, 'misdirected']);
     for (const name of ['Four', 'Five', 'Six']) await renamed(name);
     expect(await remote()).toMatchObject({ state: 'fresh', error: null });
     follow(`http://${other.address}`);

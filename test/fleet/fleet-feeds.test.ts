@@ -318,13 +318,43 @@ describe('the stores of the remotes', () => {
     hostOf('host-e', []);
     feeds.follow(['host-b', 'host-c', 'host-d', 'host-e', 'host-f'].map((name) => remoteOf(name)));
     await pass(30_000);
-    expect(feeds.stores()).toEqual({ 'host-b': LISTS });
+    const fresh = { state: 'fresh', last_ok_at: expect.any(Number), error: null };
+    expect(feeds.stores()).toEqual({ 'host-b': { ...LISTS, ...fresh } });
     for (const name of ['host-b', 'host-c', 'host-d', 'host-e']) expect(originOf(name).state).toBe('fresh');
     const asked = () =>
       transport.asked.filter(({ path, to }) => path === '/fiber-stores' && to.name === 'host-b').length;
     expect(asked()).toBe(1);
     await pass(35_000);
     expect(asked()).toBe(2);
+  });
+
+  const told = { body: { host: 'host-b', origins: { 'host-b': LISTS } } };
+
+  it('[RPL-6] [REC-8] stay with when they were told, and are stale with its feed', async () => {
+    const b = hostOf('host-b', []);
+    b.fake.stores = () => told;
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    const { last_ok_at } = feeds.stores()['host-b']!;
+    expect(feeds.stores()['host-b']).toMatchObject({ state: 'fresh', error: null });
+    b.gone();
+    await pass(5_000);
+    expect(feeds.stores()['host-b']).toEqual({
+      ...LISTS,
+      ...{ state: 'stale', last_ok_at, error: { code: 'remote_unreachable', message: expect.any(String) } },
+    });
+  });
+
+  it('[RPL-6] [REC-8] are stale after some minutes, also where its feed is fresh', async () => {
+    const b = hostOf('host-b', []);
+    b.fake.stores = () => told;
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    b.fake.stores = () => ({ status: 503, body: {} });
+    await pass(290_000);
+    expect([originOf('host-b').state, feeds.stores()['host-b']?.state]).toEqual(['fresh', 'fresh']);
+    await pass(15_000);
+    expect([originOf('host-b').state, feeds.stores()['host-b']?.state]).toEqual(['fresh', 'stale']);
   });
 });
 

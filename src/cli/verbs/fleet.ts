@@ -57,7 +57,7 @@ export function fleetPage(
   ];
   const table = formatTable(['host', 'reach', 'age', 'working', 'needs you', 'build'], rows, width);
   const faults = remotes.flatMap((row) => {
-    const reason = reasonOf(row);
+    const reason = reasonOf(row, now);
     return reason === null ? [] : [`${reason} Check it with: svc remotes check ${row.name}\n`];
   });
   const candidates = remotes.flatMap(({ name, source, address }) =>
@@ -82,11 +82,13 @@ function reachOf({ source, address, reach }: FleetRow): string {
 }
 
 /** What is wrong with a host, or with what it tells of its fibers. The command beside it finds out what of the way there is down. */
-function reasonOf({ name, address, reach, feed }: FleetRow): string | null {
-  if (reach.error === null)
-    return feed?.error == null
-      ? null
-      : `The fibers of ${name} are not up to date: ${feed.error.message}`.replace(/\.?$/, '.');
+function reasonOf({ name, address, reach, feed }: FleetRow, now: number): string | null {
+  if (reach.error === null) {
+    if (feed?.error == null) return null;
+    const { last_ok_at, error } = feed;
+    const how = last_ok_at === null ? 'not known' : `shown as of ${formatDuration(now - last_ok_at)} ago`;
+    return `The fibers of ${name} are ${how}: ${error.message}`.replace(/\.?$/, '.');
+  }
   const { code, message } = reach.error;
   if (code === 'remote_unreachable' && address !== null) return `${name} does not answer at ${address}.`;
   return (message.includes(name) ? message : `${name}: ${message}`).replace(/\.?$/, '.');

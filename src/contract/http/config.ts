@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operatorFileIdSchema } from '../operator-files.ts';
+import { originFields } from './composite.ts';
 import { dryRunField, noRehearsal } from './rehearsal.ts';
 
 /** One operator file in `GET /config` (RPL-7, REC-2). */
@@ -83,8 +84,22 @@ export const storeOriginSchema = z.object({
   native_folder_picker: z.boolean(),
 });
 export type StoreOrigin = z.infer<typeof storeOriginSchema>;
+/** The lists of one host, and how old they are (REC-8). */
+export const datedStoresSchema = storeOriginSchema.extend({
+  /** `stale`: that host does not answer, or has told its lists long ago. */
+  state: originFields.state.extract(['fresh', 'stale']),
+  /** When it told them, in milliseconds since the Unix epoch; null of the host that answers the request. */
+  last_ok_at: originFields.last_ok_at,
+  /** Why it gave no good answer when it was last asked for its fibers; null if it did. */
+  error: originFields.error,
+});
+export type DatedStores = z.infer<typeof datedStoresSchema>;
 export const fiberStoresSchema = z.object({
   host: z.string(),
+  origins: z.record(z.string(), datedStoresSchema),
+});
+/** What a host of any build tells of its own lists in such an answer. */
+export const toldStoresSchema = fiberStoresSchema.extend({
   origins: z.record(z.string(), storeOriginSchema),
 });
 export type FiberStores = z.infer<typeof fiberStoresSchema>;

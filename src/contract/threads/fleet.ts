@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { harnessNameSchema } from '../harness-name.ts';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { originFields } from '../http/composite.ts';
-import { storeOriginSchema } from '../http/config.ts';
+import { datedStoresSchema } from '../http/config.ts';
 import { fleetRowSchema } from '../http/fleet.ts';
 import { peersSchema } from '../http/peers.ts';
 import { rehearsalSchema } from '../http/rehearsal.ts';
@@ -100,7 +100,7 @@ export const fleetCalls = {
   /** The stores and projects of each remote that has told them (RPL-6). */
   stores: {
     input: z.object({}),
-    output: z.object({ origins: z.record(z.string(), storeOriginSchema) }),
+    output: z.object({ origins: z.record(z.string(), datedStoresSchema) }),
     deadline_ms: 2_000,
   },
   /** Somebody wants to reach a remote whose breaker is tripped: it is asked at once, if it was not just now. */

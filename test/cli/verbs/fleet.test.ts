@@ -54,10 +54,15 @@ it('[RPL-9] svc fleet says why the fibers of a host that answers are not up to d
     code: 'answer_unreadable',
     message: 'mesa answers at 127.0.0.1:4001, but what it answered cannot be read: its answer is not JSON.',
   };
-  const remotes = [row('mesa', { feed: { state: 'stale', last_ok_at: NOW - 60_000, error } })];
-  expect(fleetPage({ remotes }, HERE, NOW)).toContain(
-    `\nThe fibers of mesa are not up to date: ${error.message} Check it with: svc remotes check mesa\n`,
-  );
+  for (const [last_ok_at, how] of [
+    [NOW - 120_000, 'shown as of 2 min ago'],
+    [null, 'not known'],
+  ] as const) {
+    const remotes = [row('mesa', { feed: { state: 'stale', last_ok_at, error } })];
+    expect(fleetPage({ remotes }, HERE, NOW)).toContain(
+      `\nThe fibers of mesa are ${how}: ${error.message} Check it with: svc remotes check mesa\n`,
+    );
+  }
 });
 
 it('[REC-7] svc fleet shows a daemon that was found in the tailnet, and how to add it', () => {
