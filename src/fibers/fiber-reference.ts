@@ -12,12 +12,24 @@ const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 export type Named = { id: string; uid: string | null };
 
 /**
- * The fibers that a person may mean: those that are called so, else those whose id, or its last part, begins so.
+ * The fibers that a person may mean: those that are called so, else those whose id, or its last part, begins so. The id of
+ * a fiber below one of them begins so too, and it is meant only where its last part does.
  */
 export function fibersMeant<R extends Named>(reference: string, fibers: Iterable<R>): R[] {
   const all = [...fibers];
   const called = fibersCalled(reference, all);
-  return called.length > 0 ? called : all.filter(({ id }) => beginsWith(id, reference));
+  if (called.length > 0) return called;
+  const begun = all.filter(({ id }) => beginsWith(id, reference));
+  const ids = new Set(begun.map(({ id }) => id));
+  return begun.filter(
+    ({ id }) => leafOf(id).startsWith(reference) || !ancestorsOf(id).some((one) => ids.has(one)),
+  );
+}
+
+/** The ids of the fibers that one is below. */
+function ancestorsOf(id: string): string[] {
+  const parts = id.split('/');
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
 /** The fibers with this canonical id, else uid, else last part of the id. */

@@ -190,7 +190,7 @@ describe('svc status', () => {
 });
 
 describe('svc ps', () => {
-  it('lists the workers as a table or as JSON', async () => {
+  it('[DSP-6] lists the workers, and who works in the same folder, as a table or as JSON', async () => {
     const app = runningRow({
       fiber_id: 'talk',
       surface: 'app',
@@ -198,10 +198,16 @@ describe('svc ps', () => {
       state: 'starting',
       last_activity_at: null,
     });
-    await serve({ 'GET /state': { body: stateAnswer({ running: [runningRow(), app] }) } });
-    expect((await machine.svc('ps')).out).toContain('talk\tclaude-sonnet\tstarting\t3 min\t-\t-\n');
+    const loader = fiberAnswer({ id: 'work/loader', shares_folder_with: ['talk', 'parser'] });
+    await serve({
+      'GET /state': { body: stateAnswer({ running: [runningRow(), app] }) },
+      'GET /fibers': { body: { fibers: [loader, fiberAnswer({ id: 'talk' })] } },
+    });
+    const { out } = await machine.svc('ps');
+    expect(out).toContain('talk\tclaude-sonnet\tstarting\t3 min\t-\t-\t-\n');
+    expect(out).toMatch(/^work\/loader\t.*\ttalk, parser$/m);
     expect((await machine.svc('ps', '--verbose')).out).toContain(
-      'talk\tclaude-sonnet\tstarting\t3 min\t-\t-\t(app)\n',
+      'talk\tclaude-sonnet\tstarting\t3 min\t-\t-\t-\t(app)\n',
     );
     expect(JSON.parse((await machine.svc('ps', '--json')).out)).toEqual(
       [runningRow(), app].map((row) => ({

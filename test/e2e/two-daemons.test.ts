@@ -58,6 +58,17 @@ describe('two daemons of one host on one store', () => {
         message: expect.stringContaining(`pid ${first.pid}`),
       },
     });
+    // Nor does the command promise that it starts here.
+    const installed = await second.home.svc('install', 'waits', '--project-dir', first.home.project('waits'));
+    expect(installed.stdout).toMatch(
+      new RegExp(
+        `\\nThe daemon here does not start it: another daemon \\(pid ${first.pid} .*; see: svc doctor\\n`,
+      ),
+    );
+    expect(installed.stdout).not.toMatch(/daemon starts it|daemon release/);
+    await first.running('waits');
+    await second.ticks();
+    expect(launchesOf(second.home.data, 'waits')).toEqual([]);
     const { stdout: status } = await second.home.svc('status');
     expect(status).toContain(`another daemon (pid ${first.pid}`);
     expect(status).toContain(first.home.data);

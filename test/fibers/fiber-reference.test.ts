@@ -32,6 +32,17 @@ describe('the fibers that a reference means', () => {
   ])('%s', (_, reference, expected) => {
     expect(meant(reference)).toEqual(expected);
   });
+
+  it.each([
+    ['split', ['split-title']],
+    ['split-title/', ['split-title/first', 'split-title/split-again']],
+    ['fir', ['split-title/first']],
+    ['spl', ['split-title', 'split-title/split-again']],
+  ])('%s: one whose id begins so, not what is only below it', (reference, expected) => {
+    const below = ['split-title', 'split-title/first', 'split-title/split-again'];
+    const fibers = (reference === 'split' ? below.slice(0, 2) : below).map((id) => ({ id, uid: null }));
+    expect(fibersMeant(reference, fibers).map(({ id }) => id)).toEqual(expected);
+  });
 });
 
 describe('the shortest beginning for a hint', () => {

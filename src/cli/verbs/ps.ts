@@ -1,7 +1,10 @@
+import { z } from 'zod';
 import { readSettings } from '../../config/settings.ts';
+import { fiberRowSchema } from '../../contract/fiber.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
 import { option } from '../command-line/options.ts';
 import { formatDuration, formatMoment, formatTable } from '../command-line/output.ts';
+import { sharedWith } from '../command-line/screen-words.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 import { contextText } from './status/context-text.ts';
@@ -13,19 +16,38 @@ export const verb = defineVerb({
   options: { verbose: option('-v, --verbose', 'the session of each too') },
   examples: [['svc ps', 'the workers that run now']],
   json: stateSchema.shape.running,
-  async run(context, { verbose = false }) {
-    const { running } = await (await connectDaemon(readSettings(context.env))).get('/state', stateSchema);
+  async run(context, { verbose = false, json }) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    const { running } = await daemon.get('/state', stateSchema);
+    if (running.length === 0 || json === true) return { json: running, text: 'No worker runs.\n' };
+    const { fibers } = await daemon.get('/fibers', rowsSchema);
+    const shared = new Map(fibers.map((row) => [row.id, row.shares_folder_with ?? []]));
     const now = context.clock.now();
-    const text =
-      running.length === 0 ? 'No worker runs.\n' : runningTable(running, now, context.width, verbose);
-    return { json: running, text };
+    return { json: running, text: runningTable(running, { shared, now, width: context.width, verbose }) };
   },
 });
 
-/** One line for each running worker. */
-function runningTable(running: State['running'], now: number, width: number, verbose: boolean): string {
-  return formatTable(
-    ['fiber', 'agent', 'phase', 'for', 'last sign', 'context', ...(verbose ? ['session'] : [])],
+const rowsSchema = z.object({
+  fibers: z.array(fiberRowSchema.pick({ id: true, shares_folder_with: true })),
+});
+type Shown = {
+  /** By fiber, those that work in the same folder. */
+  shared: ReadonlyMap<string, readonly string[]>;
+  now: number;
+  width: number;
+  verbose: boolean;
+};
+
+/** One line for each running worker; who shares a folder with whom is a column for programs, and below for a person. */
+function runningTable(running: State['running'], { shared, now, width, verbose }: Shown): string {
+  const sharing = (id: string) => shared.get(id) ?? [];
+  const isPiped = width === Number.POSITIVE_INFINITY;
+  const table = formatTable(
+    [
+      ...['fiber', 'agent', 'phase', 'for', 'last sign', 'context'],
+      ...(isPiped ? ['same folder'] : []),
+      ...(verbose ? ['session'] : []),
+    ],
     running.map((run) => [
       run.fiber_id,
       run.agent,
@@ -33,10 +55,16 @@ function runningTable(running: State['running'], now: number, width: number, ver
       formatDuration(now - run.started_at),
       run.last_activity_at === null ? '-' : formatMoment(run.last_activity_at, now),
       contextText(run.context),
+      ...(isPiped ? [sharing(run.fiber_id).join(', ') || '-'] : []),
       ...(verbose ? [run.mux_session ?? `(${run.surface})`] : []),
     ]),
     width,
   );
+  if (isPiped) return table;
+  const lines = running.flatMap(({ fiber_id: id }) =>
+    sharing(id).length === 0 ? [] : [`${id} ${sharedWith(sharing(id))}\n`],
+  );
+  return `${table}${lines.join('')}`;
 }
 
 function phaseWords(run: State['running'][number], now: number): string {

@@ -43,17 +43,27 @@ export const verb = defineVerb({
   async run(context, { fiber: reference, follow, lines, session: wanted, host, json }) {
     const open = () => openFiber(context, reference, host);
     const of = await open();
-    const print = printerOf(context, json === true);
+    let is_silent = true;
+    const show = printerOf(context, json === true);
+    const print: Print = (page) => {
+      if (page.words.length > 0) is_silent = false;
+      show(page);
+    };
     const session = chooseConversation(of.fiber, await ledgerOf(of), wanted);
     const newest = () => printNewest(of.readerOf(session), lines, print);
     if (follow !== true) {
       await newest();
+      if (is_silent && json !== true) context.out(`${NOTHING_SAID}.\n`);
       return EXIT.ok;
     }
     const begun = { session, to: await onceWritten(newest, 0) };
+    if (is_silent && json !== true)
+      context.err(`svc: ${NOTHING_SAID.toLowerCase()}; what is said is shown here\n`);
     return followOn(context, { open, of, begun, print, only: wanted !== undefined });
   },
 });
+
+const NOTHING_SAID = 'Nothing has been said in this conversation yet';
 
 type Opened = {
   daemon: DaemonClient;

@@ -53,6 +53,20 @@ describe('svc transcript', () => {
     ]);
   });
 
+  it('says of a conversation without a word that it has none', async () => {
+    await serveDaemon(machine, {
+      'GET /fibers/work/loader': { body: runs(ONE) },
+      [`GET /sessions/composite?uid=${uid}`]: { body: LEDGER },
+      [`GET /transcript/words?session=${ONE}`]: { body: page(ONE, 0, []) },
+      [`GET /transcript/words?session=${ONE}&after_byte=0`]: { body: page(ONE, 0, []) },
+    });
+    expect(await machine.svc('transcript', 'work/loader')).toEqual({
+      ...{ code: 0, err: '' },
+      out: 'Nothing has been said in this conversation yet.\n',
+    });
+    expect(await machine.svc('transcript', 'work/loader', '--json')).toEqual({ code: 0, out: '', err: '' });
+  });
+
   it('follows a worker into its next session, from before its first word on', async () => {
     const missing = { status: 422, body: { error: 'transcript_missing', message: 'none' } };
     let session = ONE;
@@ -75,6 +89,7 @@ describe('svc transcript', () => {
     const { code, out, err } = await machine.svc('transcript', 'work/loader', '-f');
     expect(code).toBe(1);
     expect(err).toContain('after_byte=1');
+    expect(err).toMatch(/^svc: nothing has been said in this conversation yet; what is said is shown here\n/);
     expect(out).toBe(`${DAY}\n12:00  claude  one\n\nAnother session: ${TWO}\n${DAY}\n12:00  claude  two\n`);
   });
 

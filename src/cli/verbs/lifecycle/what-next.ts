@@ -41,8 +41,11 @@ function describeStart(fiber: Written, state: State | null, svc: string): string
   }
   if (fiber.svc.host !== state.host)
     return `The daemon of ${fiber.svc.host} starts it; the one here is ${state.host}.\n`;
-  if (!state.poll_health.stores.some(({ store }) => store === fiber.store))
+  const polled = state.poll_health.stores.find(({ store }) => store === fiber.store);
+  if (polled === undefined)
     return `The daemon does not poll ${fiber.store}; add it with: ${svc} fiber init ${fiber.store} --poll\n`;
+  if (polled.held_back !== null)
+    return `The daemon here does not start it: ${polled.held_back.message}; see: ${svc} doctor\n`;
   const held = state.pending_launch.find(isFiber);
   if (held !== undefined && held.reason !== 'boot_quarantine')
     return `It is held back: ${holdWords(held.reason, held.note)}; let it start with: ${letGo(held.reason, fiber.id, svc)}\n`;

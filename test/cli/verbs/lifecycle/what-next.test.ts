@@ -13,12 +13,29 @@ const fiber = (over: Partial<Written> = {}): Written => ({
 });
 const svc = (over: FiberDocument['svc']) => fiber({ svc: { host: 'host-a', ...over } });
 
-type Over = { active?: boolean; store?: string; brake?: boolean; running?: string[]; held?: string };
+type Over = {
+  active?: boolean;
+  store?: string;
+  brake?: boolean;
+  running?: string[];
+  held?: string;
+  leased?: string;
+};
 
 function state(over: Over = {}): State {
   const rows = (ids: string[] = []) => ids.map((fiber_id) => ({ fiber_id, store: '/srv/notes' }));
   const stores = [
-    { store: over.store ?? '/srv/notes', state: 'ok', fibers: 1, last_ok_at: 1, last_ms: 1, error: null },
+    {
+      ...{
+        store: over.store ?? '/srv/notes',
+        state: 'ok',
+        fibers: 1,
+        last_ok_at: 1,
+        last_ms: 1,
+        error: null,
+      },
+      held_back: over.leased === undefined ? null : { message: over.leased, mend: 'end it' },
+    },
   ];
   return {
     host: 'host-a',
@@ -56,6 +73,12 @@ describe('what a changed fiber waits for', () => {
       'started by hand: svc dispatch work/loader',
     ],
     ['another host', svc({ kind: 'oneshot', host: 'host-b' }), state(), 'The daemon of host-b starts it'],
+    [
+      'another daemon with the lease of the store, before what this one holds back',
+      fiber(),
+      state({ leased: 'another daemon (pid 7) dispatches from /srv/notes', held: 'boot_quarantine' }),
+      'The daemon here does not start it: another daemon (pid 7) dispatches from /srv/notes; see: svc doctor\n',
+    ],
     ['a store that is polled', fiber(), state({ store: '/other' }), 'svc fiber init /srv/notes --poll'],
   ])('names %s', (_, written, answer, sentence) => {
     expect(describeNext(written, answer, 'svc')).toContain(sentence);
