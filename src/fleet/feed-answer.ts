@@ -36,14 +36,14 @@ const TEXTS = ['id', 'path', 'store', 'leaf', 'name', 'status', 'digest'] as con
 export function readFeedAnswer(value: unknown): FeedAnswer {
   const delta = parsedUntilFault(deltaSchema, value);
   const told = delta ?? parsedUntilFault(wholeSchema, value);
-  if (told === undefined) throw new Error('its answer is no feed of fibers');
+  if (told === undefined) throw new Error('its answer is not a feed of fibers');
   const rows = 'rows' in told ? told.rows : told.fibers;
   const { host, state, generated_at, tag = null } = told;
   return { host, state, generated_at, tag, rows: rows.map(toldRow), removed: delta?.removed ?? null };
 }
 
 function toldRow(value: unknown): ToldRow {
-  if (!isRow(value)) throw new Error('its feed has a row without the fields that every row has');
+  if (!isRow(value)) throw new Error('its feed has a row that lacks required fields');
   return { path: value.path, id: value.id, store: value.store, json: JSON.stringify(value) };
 }
 

@@ -152,7 +152,7 @@ export class FleetFeeds {
     if (dry_run ? feed.standing().breaker !== 'tripped' : !feed.reset())
       throw new CodedError(
         'breaker_not_tripped',
-        `The breaker of ${name} is not tripped: it is asked as always, so there is nothing to reset.`,
+        `The breaker of ${name} is not tripped: it is polled as usual, so there is nothing to reset.`,
         { details: { origin: name } },
       );
     if (dry_run)

@@ -332,7 +332,8 @@ export class RemoteFeed {
     if (!this.#known) {
       const { status, body } = await get('/version', null);
       const version = status === 200 ? versionSchema.safeParse(orNull(() => parsed(body))).data : undefined;
-      if (version === undefined) throw unreachable(to, 'what answers there is no daemon of this kind');
+      if (version === undefined)
+        throw unreachable(to, 'the program that answers there is not a daemon of this kind');
       if (version.host !== name) throw misdirected(to, version.host);
       this.#build = version.git_short_sha;
       this.#known = true;
@@ -374,7 +375,7 @@ export class RemoteFeed {
       if (this.#copy.apply(answer, next())) changed();
       return;
     }
-    if (answer.removed !== null) throw unreachable(to, 'it told changes of rows that it never told');
+    if (answer.removed !== null) throw unreachable(to, 'it sent changes of rows that it never sent');
     this.#copy = new RemoteCopy(answer, next());
     changed();
   }
@@ -420,7 +421,7 @@ export class RemoteFeed {
 /** Throws an `Error` that says in a few words what is wrong with the answer. */
 function parsed(bytes: Buffer): unknown {
   if (!isParsable(bytes, MOST_ROW_DEPTH))
-    throw new Error('its answer holds more lists and maps than any feed');
+    throw new Error('its answer has more lists and maps than a feed may have');
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

@@ -56,7 +56,7 @@ export function createRemoteReach(options: {
       const { status, body: answer } = await asked.catch((error: Error) => {
         throw new CodedError(
           'remote_unreachable',
-          `${host} did not answer at ${placeOf(address)}: ${error.message}; look there before you send it again, as it may have been carried out`,
+          `${host} did not answer at ${placeOf(address)}: ${error.message}; it may have taken effect, so check there before you send it again`,
           { details: { origin: host } },
         );
       });
@@ -67,7 +67,7 @@ export function createRemoteReach(options: {
       const unreachable = (why: string) =>
         new CodedError(
           'remote_unreachable',
-          `${host} does not answer at ${placeOf(address)}: ${why}; is its tunnel up?`,
+          `${host} does not answer at ${placeOf(address)}: ${why}; check that its tunnel is running`,
         );
       const asked = askRemote(address, 'POST', '/sessions/resume', { session });
       const { status, body } = await asked.catch((error: Error) => {
@@ -76,7 +76,7 @@ export function createRemoteReach(options: {
       const resumed = resumedSessionSchema.safeParse(body);
       if (status === 200 && resumed.success) return resumed.data;
       const refused = z.object({ error: z.string(), message: z.string() }).safeParse(body);
-      if (!refused.success) throw unreachable(`its answer (${status}) is none of this API`);
+      if (!refused.success) throw unreachable(`its answer (${status}) is not an answer of this API`);
       throw new CodedError(refused.data.error, refused.data.message);
     },
   };

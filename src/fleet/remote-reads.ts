@@ -118,7 +118,7 @@ export class RemoteReads {
       if (size > left)
         return without({
           code: 'memory_full',
-          message: `The reads of all hosts together have more than ${MOST_SENT_BYTES} bytes; ask ${name} itself.`,
+          message: `The answers of all hosts together have more than ${MOST_SENT_BYTES} bytes; ask ${name} itself.`,
         });
       const bytes = this.#bytesOf(shelf, copy);
       left -= bytes?.length ?? 0;
@@ -146,7 +146,7 @@ export class RemoteReads {
       if ((this.#open.get(to.name) ?? 0) >= MOST_OPEN)
         return {
           code: 'queue_full',
-          message: `${to.name} has ${MOST_OPEN} questions of this daemon to answer; see whether it is well.`,
+          message: `${to.name} has ${MOST_OPEN} requests of this daemon that wait for an answer; check whether it is overloaded.`,
         };
       this.#begin(to, shelf, entry);
     }
@@ -207,13 +207,14 @@ export class RemoteReads {
     const { bytes, etag } = await this.#ask(to, entry.question.path, has ? before.etag : null);
     const now = this.#clock.now();
     if (bytes === null) {
-      if (before === null) throw unreachable(to, 'it confirms an answer that it was not asked about');
+      if (before === null) throw unreachable(to, 'it answered 304 to a request without a tag');
       entry.copy = this.#dated(shelf, before, now);
       return;
     }
     const { feed, path, window } = entry.question;
     const fault = faultOfRead(feed, to.name, bytes);
-    if (fault === 'shape') throw unreachable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
+    if (fault === 'shape')
+      throw unreachable(to, `its answer to GET ${path.split('?')[0]} does not have the expected form`);
     if (fault !== null) throw misdirected(to, fault.host);
     const digest = digestOf(bytes);
     if (before?.digest === digest && before.etag === etag) {

@@ -97,7 +97,7 @@ export class Answering {
     const reads = head.method === 'GET' || head.method === 'HEAD';
     const { id } = exchange;
     if ('stream' in reply && (this.closing || !this.#options.streams.hasRoom()))
-      throw refusal('too_many_connections', 'Too many answers without an end are open; close one.');
+      throw refusal('too_many_connections', 'Too many open-ended streams are open; close one.');
     const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: row ?? NO_ROW });
     const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
     if (coding === null) {

@@ -209,7 +209,7 @@ export class RequestHandling implements RequestTaker {
     }
     const { expect } = head.headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-      const sentence = 'The only expectation that a request may state is 100-continue.';
+      const sentence = 'The only supported value of Expect is 100-continue.';
       this.#answers.fail(call, refusal('expectation_failed', sentence), true);
       return;
     }

@@ -41,7 +41,7 @@ export function decideRoute(
   if (remotes !== null && remote === undefined && from !== undefined)
     return refused(
       'misdirected',
-      `${from} passed on a request for "${named}", but this is ${host}; correct the entry of ${named} in remotes.json of ${from}.`,
+      `${from} forwarded a request for "${named}", but this is ${host}; correct the entry of ${named} in remotes.json of ${from}.`,
       { origin: named, host },
     );
   // Whoever asks for a transcript learns in the answer that a host cannot be placed (RPL-12).
@@ -60,14 +60,14 @@ export function decideRoute(
   if (routing === 'host-scoped')
     return refused(
       'not_forwarded',
-      `This answers for the machine of ${host} alone and is not passed on; ask the daemon of ${named}.`,
+      `This endpoint is about the machine of ${host} only and is not forwarded; ask the daemon of ${named}.`,
       { origin: named },
     );
   const path = [...hops, host];
   if (hops.includes(host) || path.length > MOST_HOPS)
     return refused(
       'forwarding_loop',
-      `The request for "${named}" went from ${path.join(' to ')} and found no owner; correct the entries of ${named} in their remotes.json.`,
+      `The request for "${named}" went from ${path.join(' to ')} and reached no owner; correct the entries of ${named} in their remotes.json.`,
       { origin: named, path },
     );
   if (remote.problem !== null && typeof routing !== 'object') {
@@ -79,7 +79,7 @@ export function decideRoute(
     const { reason, last_ok_at } = silence;
     const seconds = last_ok_at === null ? null : Math.max(0, Math.round((now - last_ok_at) / 1_000));
     const since = seconds === null ? 'has not answered yet' : `has not answered for ${seconds} s`;
-    const sentence = `${named} ${since}; it is asked again now. Nothing was sent. ${reason}`;
+    const sentence = `${named} ${since}; another attempt runs now. Nothing was sent. ${reason}`;
     return refused('remote_unreachable', sentence, { origin: named });
   }
   return { kind: 'remote', host: named, address: remote.address };

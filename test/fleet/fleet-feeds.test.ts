@@ -213,7 +213,7 @@ describe('the feeds of the remotes', () => {
 
   it.each([
     ['is not JSON', () => ({ body: '{"host":' }), 'not JSON'],
-    ['is no feed', () => ({ body: { host: 'host-b' } }), 'no feed'],
+    ['is no feed', () => ({ body: { host: 'host-b' } }), 'not a feed'],
     ['redirects', () => ({ status: 302, body: '' }), '302'],
     ['would fill the memory', () => ({ body: `[${'[],'.repeat(1_000_001)}[]]` }), 'lists and maps'],
     ['is a page', () => ({ status: 200, body: '<html>' }), 'not JSON'],

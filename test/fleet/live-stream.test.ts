@@ -82,7 +82,7 @@ describe('the stream of another host', () => {
 
   it.each([
     ['is not JSON', '{', 'not JSON'],
-    ['is binary', Buffer.from('1'), 'more than can be taken'],
+    ['is binary', Buffer.from('1'), 'more than this daemon accepts'],
     ['is too long', `"${'x'.repeat(3_000_000)}"`, 'Max payload'],
   ])('ends where a message %s', async (_, message, why) => {
     withClient((socket) => socket.send(message));
@@ -98,7 +98,7 @@ describe('the stream of another host', () => {
     });
     open();
     await ended();
-    expect(closed).toEqual(['it tells more than can be taken']);
+    expect(closed).toEqual(['it sends more than this daemon accepts']);
     expect(told.length).toBeLessThanOrEqual(500);
   });
 
