@@ -1,4 +1,4 @@
-/** Grows and shrinks in steps of so many bytes. */
+/** Step in which the memory grows and shrinks, in bytes. */
 const STEP_BYTES = 16 * 1024;
 /** Addresses that are kept free behind the first bytes; no memory is taken for them. */
 const LEAST_RESERVED_BYTES = 256 * 1024;
@@ -11,7 +11,7 @@ export class BytesInPlace {
   #memory = new ArrayBuffer(0, { maxByteLength: LEAST_RESERVED_BYTES });
   #length = 0;
 
-  /** As of now: a later change shows in it. */
+  /** A view of the current bytes; later changes are visible in it. */
   get all(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#memory, 0, this.#length);
   }
@@ -28,7 +28,9 @@ export class BytesInPlace {
     if (this.#memory.byteLength - length > 2 * STEP_BYTES) this.#memory.resize(roomFor(length));
   }
 
-  /** Becomes these, one after the other. They may be views of its own bytes, which are empty afterwards. */
+  /**
+   * Replaces the content by these parts, in order. They may be views of the current bytes, and are empty afterwards.
+   */
   become(parts: readonly Uint8Array[]): void {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     const before = this.#memory;

@@ -29,10 +29,10 @@ const headSchema = z.object({
 const wholeSchema = headSchema.extend({ fibers: z.array(z.unknown()) });
 const deltaSchema = headSchema.extend({ rows: z.array(z.unknown()), removed: z.array(z.string()) });
 
-/** What every row has, in every build; the rest is for those who read it. */
+/** The fields that every row has in every build; readers check the rest. */
 const TEXTS = ['id', 'path', 'store', 'leaf', 'name', 'status', 'digest'] as const;
 
-/** Throws an `Error` that says in a few words what is wrong with the answer. */
+/** Throws an `Error` with a short reason if the answer is not valid. */
 export function readFeedAnswer(value: unknown): FeedAnswer {
   const delta = parsedUntilFault(deltaSchema, value);
   const told = delta ?? parsedUntilFault(wholeSchema, value);

@@ -7,9 +7,9 @@ import { serverAt } from '../platform/own-socket.ts';
 import { parsedUntilFault } from './first-fault.ts';
 import { isParsable } from './remote-question.ts';
 
-/** Milliseconds until an answer must be there whole. Nobody waits so long for it, but the next composite has it. */
+/** Timeout of a complete answer, in milliseconds. No caller waits so long, but the next composite uses it. */
 const WHOLE_MS = 30_000;
-/** Of one answer. */
+/** Most bytes of one answer. */
 const MOST_READ_BYTES = 32 * 1024 * 1024;
 const MOST_MESSAGE_CHARS = 500;
 
@@ -18,7 +18,7 @@ export type Place = { name: string; address: RemoteAddress };
 /** `bytes` is null where what `etag` names has not changed; `etag` is of the answer. */
 export type ReadAnswer = { bytes: Uint8Array | null; etag: string | null };
 
-/** Of the whole answer. */
+/** Limits of one complete answer. */
 type ReadLimits = { deadline_ms: number; most_bytes: number };
 
 const refusedSchema = z.object({ error: z.string().max(100), message: z.string() });
@@ -74,7 +74,7 @@ export async function readValue<S extends z.ZodType>(
   throw unreachable(to, `its answer to GET ${path.split('?')[0]} does not have the expected form`);
 }
 
-/** What of a refusal of another host is told on: its code and its sentence. */
+/** The code and the message of another host's refusal, which are passed on. */
 export function refused(to: Place, status: number, body: Buffer): CodedError {
   const told = refusedSchema.safeParse(jsonOf(body)).data;
   if (told === undefined) return unreachable(to, `its answer (${status}) is not an answer of this API`);

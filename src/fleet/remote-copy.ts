@@ -2,7 +2,7 @@ import { inOwnMemory } from './bytes-in-place.ts';
 import { CopyRows } from './copy-rows.ts';
 import type { FeedAnswer } from './feed-answer.ts';
 
-/** Removed rows that are remembered; who has not heard of a forgotten one gets all rows. */
+/** Removed rows that are remembered; a reader with an older copy gets all rows. */
 const MOST_REMOVED = 1_000;
 
 type Head = Pick<FeedAnswer, 'host' | 'state' | 'generated_at' | 'tag'>;
@@ -16,7 +16,7 @@ export class RemoteCopy {
   readonly #rows = new CopyRows();
   /** Rows that are gone, by the change that removed them; the longest gone first. */
   readonly #removed = new Map<string, number>();
-  /** Removals up to this change are forgotten. */
+  /** Removals up to this change are no longer known. */
   #forgotten: number;
   #last_change: number;
 
@@ -60,14 +60,14 @@ export class RemoteCopy {
     return this.#rows.with(text);
   }
 
-  /** The bytes of `GET /fibers?since=` of that host, for who has no rows of it, in memory of their own. */
+  /** The bytes of `GET /fibers?since=` of that host for a reader without its rows, in their own memory. */
   whole(): Uint8Array<ArrayBuffer> {
     const { host, state, generated_at, tag } = this.#head;
     const head = JSON.stringify({ tag, whole: true, host, state, generated_at });
     return inOwnMemory([Buffer.from(`${head.slice(0, -1)},"fibers":[`), this.#rows.bytes.subarray(1), END]);
   }
 
-  /** The same for who has its rows as they were after a change. */
+  /** The same for a reader that has its rows as of a change. */
   since(change: number): Uint8Array {
     const { host, state, generated_at, tag } = this.#head;
     if (change < this.#forgotten || tag === null) return this.whole();

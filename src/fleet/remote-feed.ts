@@ -25,23 +25,23 @@ import {
   waitAfterFailure,
 } from './remote-recovery.ts';
 
-/** Bytes that an answer may bring for each millisecond until the next question. */
+/** Each millisecond until the next poll allows this many received bytes. */
 const BYTES_PER_MS = 2 * 1024;
-/** Between two questions to one host that does not answer, also where somebody wants to reach it. */
+/** Least time between two requests to a host that does not answer, also if somebody wants to reach it. */
 const ASK_AGAIN_MS = 1_000;
-/** Between two questions to one host, also where something new is told all the time. */
+/** Least time between two requests to a host, also if it reports changes all the time. */
 const LEAST_GAP_MS = 50;
 
-/** Of an answer; a document alone may have half of that. */
+/** Most bytes of an answer; one document may have half of that. */
 const MOST_ROW_DEPTH = 64;
-/** How long the lists of stores of a host are not asked for again. */
+/** How long the lists of stores of a host are cached. */
 const STORES_MS = 60_000;
 const MOST_STORES_BYTES = 1024 * 1024;
-/** In which a tunnel that was restarted is up, where its host can be reached. */
+/** How long a restarted tunnel may take to be up. */
 const TUNNEL_MS = 2_000;
-/** Intervals between two questions to a host that tells its changes by itself. */
+/** Polls of a host that reports its changes by a stream: one in so many intervals. */
 const LIVE_INTERVALS = 12;
-/** How long after a stream that was soon over the next one is tried. */
+/** Delay of the next stream after one that ended soon. */
 const NEXT_STREAM = { first: 5_000, most: 300_000 };
 /** A stream that was open for so long, in milliseconds, ended by a change of the connection or of that host. */
 const STEADY_MS = 30_000;
@@ -56,9 +56,9 @@ export type RemoteFeedOptions = {
   lookUp(name: string): FollowedRemote | null;
   /** Has the tunnel to the remote restarted, and answers whether this machine keeps one up; never rejects. */
   restartTunnel(name: string): Promise<boolean>;
-  /** The number that the next change gets. */
+  /** Returns the number for the next change. */
   next(): number;
-  /** That number has been given: the copy, or how fresh it is, has changed. */
+  /** Called after the copy, or how fresh it is, has changed under that number. */
   changed(): void;
   clock: Clock;
   /** From 0 to 1. */
@@ -80,7 +80,7 @@ export class RemoteFeed {
   #last_ok_at: number | null = null;
   #error: Origin['error'] = null;
   #build: string | null = null;
-  /** Whether who answers has said who it is since it answered last. */
+  /** Whether the host that answers has identified itself since its last answer. */
   #known = false;
   #asking = false;
   #again = false;
@@ -89,12 +89,12 @@ export class RemoteFeed {
   /** Streams in a row that were soon over, and when the next one may be tried. */
   #short_streams = 0;
   #next_stream_at = 0;
-  /** The last tag that the stream told. */
+  /** The last tag that the stream reported. */
   #told: string | null = null;
   #asked_at = 0;
-  /** Until when the bytes that came keep it from being asked. */
+  /** No poll before this time, because of the bytes that it sent. */
   #not_before = 0;
-  /** The lists of that host, and when they were asked for. */
+  /** The lists of stores of that host, and when they were requested. */
   #stores: StoreOrigin | null = null;
   #stores_at: number | null = null;
   #state: Origin['state'] = 'no_answer';
@@ -154,7 +154,7 @@ export class RemoteFeed {
     return { state: this.#state, last_ok_at: this.#last_ok_at, error: this.#error, build: this.#build };
   }
 
-  /** Judges again how fresh the copy is. */
+  /** Updates how fresh the copy is. */
   look(): void {
     const state = this.#judge();
     if (state === this.#state) return;
@@ -224,7 +224,7 @@ export class RemoteFeed {
     return this.#remote.timing.poll_interval_ms * intervals * (0.9 + random / 5);
   }
 
-  /** Asks as soon as may be. */
+  /** Polls as soon as possible. */
   #askSoon(): void {
     if (this.#asking) this.#again = true;
     else this.#askAfter(Math.max(0, this.#not_before - this.#in.clock.now()));
@@ -276,7 +276,7 @@ export class RemoteFeed {
     this.#alive();
     this.#told = message.tag ?? null;
     const tag = this.#copy?.tag ?? null;
-    // The answer that is under way may be of before this change.
+    // The answer that is still under way may be older than this change.
     const follows = message.since !== undefined && message.since === tag && !this.#asking;
     if (follows && this.#follow(to, value)) return;
     if (message.tag === undefined || message.tag !== tag) this.#askSoon();

@@ -43,7 +43,7 @@ export type Memory = {
   most_workers: number | null;
   /** How long a worker that waits for a person or for its limit keeps its place, in milliseconds; null for as long as it runs. */
   place_kept_ms: number | null;
-  /** The machine's resource that holds new starts back. */
+  /** Holds new starts back while the machine is short of resources. */
   starts: StartGate;
   /** Fresh starts that are still owed after a start that resumed in vain (P7). */
   owed: Map<string, OwedStart>;

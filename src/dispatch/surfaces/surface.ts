@@ -65,7 +65,7 @@ export type SurfaceStarts = {
   explain(id: string, run: Run, unserved: Refusal | null): { message: string; mend: string } | null;
 };
 
-/** The state of one surface in this daemon. */
+/** The runs and captures of one surface in this daemon. */
 export type OpenSurface = {
   captures: {
     capture<Q extends AskedCapture>(
