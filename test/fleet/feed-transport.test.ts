@@ -59,7 +59,7 @@ describe('a question to another host', () => {
     expect(meter).toEqual({ bytes: 3 });
   });
 
-  it('waits for its turn where 64 others have no answer yet', async () => {
+  it('waits while 64 other questions have no answer', async () => {
     const waiting = Array.from({ length: 65 }, () => get('/later', { anew: true }));
     await until('the questions', () => open.length === 64);
     open[0]!.end();

@@ -10,7 +10,7 @@ const copyOf = (host: string, change: number, rows: object[]) =>
   new RemoteCopy(readFeedAnswer(toldWhole(host, 't-1', rows)), change);
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-describe('the copies that are told to a reader', () => {
+describe('the copies that a reader gets', () => {
   it('[RPL-2] are those that it lacks, in the very bytes of the feeds', async () => {
     const rows = Array.from({ length: 50 }, (_, at) => toldRow(`r${String(at).padStart(2, '0')}`));
     const [b, c] = [copyOf('host-b', 1, rows), copyOf('host-c', 2, rows)];
@@ -31,7 +31,7 @@ describe('the copies that are told to a reader', () => {
     expect(textOf(first.parts[0]!)).not.toBe(textOf(b.whole()));
   });
 
-  it('are told in turns of about a MiB, each as it is then', async () => {
+  it('are sent in parts of about a MiB, each with its state at that time', async () => {
     const rows = Array.from({ length: 40 }, (_, at) => toldRow(`r${at}`, { name: 'x'.repeat(10_000) }));
     const copies = Array.from({ length: 8 }, (_, at) => ({
       ...{ name: `host-${at}`, ...ORIGIN },
