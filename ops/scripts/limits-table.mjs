@@ -2274,6 +2274,7 @@ export const NOT_LIMITS = {
     'recorder/kept-audio.ts HEADER_EVERY_BYTES',
   ],
   'a fixed size, or another name of a limit': [
+    'base/lent-bytes.ts LENT_HEAD_BYTES',
     'contract/memory-max.ts LEAST_BYTES',
     'platform/control-groups.ts NO_LIMIT',
     'fibers/document.ts MAX_DOCUMENT_BYTES',

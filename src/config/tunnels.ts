@@ -66,7 +66,7 @@ export function tunnelOf(remote: Remote): Tunnel {
   for (const path of [socket, remote_socket])
     if (path !== undefined && !isPlain(path))
       refuse(
-        `names the socket ${JSON.stringify(path)}, in which ssh would read more than a path; use letters, digits and /._-+@`,
+        `names the socket ${JSON.stringify(path)}, which has characters that ssh would expand; use letters, digits and /._-+@`,
       );
   const near = socket === undefined ? `127.0.0.1:${port}` : socket;
   const far = remote_socket ?? `127.0.0.1:${remote_port}`;

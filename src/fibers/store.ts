@@ -97,7 +97,7 @@ export function openStore(root: string, options: StoreOptions = {}): Store {
     throw new CodedError(
       'store_unavailable',
       systemCode(error) === 'ENOENT'
-        ? `${absolute} is no store; make it one with: svc fiber init ${shellWord(absolute)}`
+        ? `${absolute} is not a store; make it one with: svc fiber init ${shellWord(absolute)}`
         : `${absolute} is not a readable store (${messageOf(error)}); give yourself access to it`,
       { cause: error },
     );

@@ -1,6 +1,6 @@
 import { isLent, LENT_HEAD_BYTES, type LentBytes, lend } from '../base/lent-bytes.ts';
 
-/** Grows in steps of so many bytes. */
+/** Step in which the memory grows, in bytes. */
 const STEP_BYTES = 16 * 1024;
 /** Addresses that are kept free behind the first bytes; no memory is taken for them. */
 const LEAST_RESERVED_BYTES = 256 * 1024;
@@ -15,12 +15,12 @@ export class BytesInPlace {
   #spare: SharedArrayBuffer | null = null;
   #length = 0;
 
-  /** As of now: a later change may show in it. */
+  /** A view of the current bytes; later changes are visible in it. */
   get all(): LentBytes {
     return new Uint8Array(this.#memory, LENT_HEAD_BYTES, this.#length);
   }
 
-  /** As of now, and so until the reader gives them back. */
+  /** The current bytes, which do not change until the reader gives them back. */
   lend(): LentBytes {
     return lend(this.all);
   }
@@ -41,7 +41,7 @@ export class BytesInPlace {
     this.#length = length;
   }
 
-  /** Becomes these, one after the other. They may be views of its own bytes. */
+  /** Replaces the content by these parts, in order. They may be views of the current bytes. */
   become(parts: readonly Uint8Array[]): void {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     const next = this.#takeSpare(length) ?? reserved(length);

@@ -13,7 +13,7 @@ export class Contacts {
     this.#clock = clock;
   }
 
-  /** Resolves as the question to a remote does, and remembers how that went. */
+  /** Settles as the request to a remote does, and records the result. */
   async ask<T>(name: string, question: () => Promise<T>): Promise<T> {
     try {
       const answer = await question();
@@ -25,7 +25,7 @@ export class Contacts {
     }
   }
 
-  /** Remembers how it is with a remote now, and says since when. */
+  /** Records the state of a remote, and since when it has it. */
   note(name: string, state: Reached['state'], error: Fault | null): Reached {
     const now = this.#clock.now();
     const before = this.#known.get(name);
@@ -46,7 +46,7 @@ export class Contacts {
   }
 }
 
-/** What is told of a question that failed. */
+/** The part of a failed request's error that callers see. */
 export function faultOf(error: unknown): Fault {
   return { code: isCoded(error) ? error.code : 'internal', message: messageOf(error) };
 }

@@ -11,7 +11,7 @@ import { makeFolder } from '../platform/make-folder.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { openRegularFileSync, readAtSync, readRegularFileSync } from '../platform/regular-file.ts';
 
-/** Of the first line of a file. */
+/** Most bytes of the first line of a file. */
 const MOST_HEAD_BYTES = 32 * 1024;
 /** A file that no host has confirmed for so long, in milliseconds, is of one that is gone, or of a question that nobody asks. */
 const KEPT_MS = 30 * 86_400_000;
@@ -24,12 +24,12 @@ const headSchema = z.object({
   path: z.string(),
   window: z.object({ from_ms: z.number(), to_ms: z.number() }).nullable(),
   etag: z.string().nullable(),
-  /** Names the bytes. */
+  /** Digest of the bytes. */
   digest: z.string(),
 });
 /** The last good answer of a host to one question. */
 export type Copy = Omit<z.infer<typeof headSchema>, 'version'> & {
-  /** Of the answer, in bytes. */
+  /** Size of the answer in bytes. */
   size: number;
   /** When the host last gave or confirmed it, in milliseconds since the Unix epoch. */
   last_ok_at: number;
@@ -57,7 +57,7 @@ export class CopyFiles {
       }
   }
 
-  /** The copies of one host. */
+  /** The copies of one host on disk. */
   copiesOf(feed: string, host: string): Copy[] {
     const prefix = prefixOf(host);
     const folder = join(this.#folder, feed);
@@ -85,7 +85,7 @@ export class CopyFiles {
     }
   }
 
-  /** False where it could not be written. */
+  /** False if it could not be written. */
   write(feed: string, copy: Copy, bytes: Uint8Array): boolean {
     const { size: _size, last_ok_at, ...named } = copy;
     const head = { version: 1, ...named } satisfies z.input<typeof headSchema>;
@@ -95,7 +95,7 @@ export class CopyFiles {
       // A data folder that was deleted under the daemon is not made again.
       statSync(dirname(this.#folder));
       makeFolder(join(this.#folder, feed));
-      // What a crash of the machine loses of it is asked for again.
+      // A copy that is lost when the machine crashes is requested again.
       writeFileAtomic(this.#pathOf(feed, copy), Buffer.concat([line, bytes]), {
         durable: false,
         follow: false,

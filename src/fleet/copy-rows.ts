@@ -3,15 +3,15 @@ import type { LentBytes } from '../base/lent-bytes.ts';
 import { BytesInPlace } from './bytes-in-place.ts';
 import type { ToldRow } from './feed-answer.ts';
 
-/** What finds and orders a row. */
+/** The keys by which a row is found and sorted. */
 type Key = Omit<ToldRow, 'json'>;
 /** A row where it is: its place in the list, and its bytes with the comma before it. */
 type FoundRow = { key: Key; place: number; start: number };
 type PutRow = { key: Key; bytes: Uint8Array; was: FoundRow | undefined };
 
 /**
- * So many changes are made one by one; for more of them all bytes are rewritten. Moving the bytes behind a change is some 200
- * times as quick as reading all rows.
+ * Up to this many changes are made one by one; for more, all bytes are rewritten. Moving the bytes behind a change is
+ * about 200 times as fast as reading all rows.
  */
 const FEW = 128;
 
@@ -22,11 +22,11 @@ const FEW = 128;
 export class CopyRows {
   readonly #few: number;
   readonly #bytes = new BytesInPlace();
-  /** Of each row with its comma, in bytes. */
+  /** Length of each row with its comma, in bytes. */
   #lengths: number[] = [];
-  /** Of the last change of each row. */
+  /** Number of the last change of each row. */
   #changes: number[] = [];
-  /** Of its path. */
+  /** Digest of the path of each row. */
   #hashes: number[] = [];
 
   constructor(few = FEW) {
@@ -92,7 +92,7 @@ export class CopyRows {
     return { moved: puts.length + drops.length > 0, dropped: drops.map(({ key }) => key.path) };
   }
 
-  /** The rows whose bytes are others than before; what is told last of a path counts. */
+  /** The rows whose bytes differ from the stored ones; if a path occurs twice, the last one counts. */
   #changedOf(
     told: readonly ToldRow[],
     gone: ReadonlySet<string>,
@@ -235,7 +235,7 @@ function hashOf(path: string): number {
   return createHash('sha256').update(path).digest().readUIntBE(0, 6);
 }
 
-/** As the daemons list their rows. */
+/** The sort order in which daemons list rows. */
 function asListed(a: Key, b: Key): number {
   return compare(a.id, b.id) || compare(a.store, b.store) || compare(a.path, b.path);
 }

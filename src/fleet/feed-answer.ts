@@ -29,21 +29,21 @@ const headSchema = z.object({
 const wholeSchema = headSchema.extend({ fibers: z.array(z.unknown()) });
 const deltaSchema = headSchema.extend({ rows: z.array(z.unknown()), removed: z.array(z.string()) });
 
-/** What every row has, in every build; the rest is for those who read it. */
+/** The fields that every row has in every build; readers check the rest. */
 const TEXTS = ['id', 'path', 'store', 'leaf', 'name', 'status', 'digest'] as const;
 
-/** Throws an `Error` that says in a few words what is wrong with the answer. */
+/** Throws an `Error` with a short reason if the answer is not valid. */
 export function readFeedAnswer(value: unknown): FeedAnswer {
   const delta = parsedUntilFault(deltaSchema, value);
   const told = delta ?? parsedUntilFault(wholeSchema, value);
-  if (told === undefined) throw new Error('its answer is no feed of fibers');
+  if (told === undefined) throw new Error('its answer is not a feed of fibers');
   const rows = 'rows' in told ? told.rows : told.fibers;
   const { host, state, generated_at, tag = null } = told;
   return { host, state, generated_at, tag, rows: rows.map(toldRow), removed: delta?.removed ?? null };
 }
 
 function toldRow(value: unknown): ToldRow {
-  if (!isRow(value)) throw new Error('its feed has a row without the fields that every row has');
+  if (!isRow(value)) throw new Error('its feed has a row that lacks required fields');
   return { path: value.path, id: value.id, store: value.store, json: JSON.stringify(value) };
 }
 

@@ -5,26 +5,26 @@ import { serverAt } from '../platform/own-socket.ts';
 import { type LiveStream, openLiveStream, type StreamEvents, type StreamQuestion } from './live-stream.ts';
 import { type Place, unanswered } from './read-remote.ts';
 
-/** Milliseconds that the rest of an answer may take; what comes wins time. */
+/** Milliseconds that the rest of an answer may take; received bytes extend it. */
 const REST_MS = 10_000;
-/** Of one answer: the feed of more fibers than one person has. */
+/** Most bytes of one answer: more than the feed of all fibers of one person. */
 const MOST_FEED_BYTES = 32 * 1024 * 1024;
 /** Of all answers under way; above it none of them may be larger than a small one. */
 const ALL_FEEDS_BYTES = 96 * 1024 * 1024;
 const SMALL_FEED_BYTES = 2 * 1024 * 1024;
-/** That may wait for their answers at one time. */
+/** Most requests that may wait for an answer at one time. */
 const MOST_QUESTIONS = 64;
 
 export type Question = {
   to: Place;
   path: string;
   if_none_match: string | null;
-  /** Until the answer has begun. */
+  /** Timeout until the answer has begun, in milliseconds. */
   timeout_ms: number;
-  /** Over a new connection. */
+  /** Uses a new connection instead of a kept one. */
   anew: boolean;
   signal: AbortSignal;
-  /** Counts the bytes that came, also of an answer that is not taken. */
+  /** Counts the received bytes, also those of a rejected answer. */
   meter: { bytes: number };
 };
 

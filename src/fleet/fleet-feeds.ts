@@ -15,21 +15,21 @@ import { RemoteFeed } from './remote-feed.ts';
 
 /** How often it is judged whether copies have become old, and which of them are to be written. */
 const LOOK_MS = 1_000;
-/** Between two writes of one copy. */
+/** Least time between two writes of one copy, in milliseconds. */
 const WRITE_EVERY_MS = 10_000;
-/** Copies that are written at one time, so that no answer waits for many of them. */
+/** Copies that are written at one time, so that answers need not wait for many writes. */
 const WRITES_AT_ONCE = 8;
-/** Remotes that are asked for the first time at one time; the answers to that are the longest ones. */
+/** Remotes that are polled for the first time at one time; their first answers are the longest. */
 const BEGUN_AT_ONCE = 8;
-/** Until a remote that was begun and does not answer keeps no other one waiting. */
+/** How long a remote that does not answer its first request delays the next ones, in milliseconds. */
 const BEGUN_MS = 100;
-/** Changes that come within so many milliseconds are told once. */
+/** Changes within this many milliseconds are reported once. */
 const TELL_EVERY_MS = 10;
 
 export type FleetFeedsOptions = {
-  /** The id of this host, which is none of its remotes. */
+  /** The id of this host, which is not one of its remotes. */
   host: string;
-  /** Another one for each life of the thread. */
+  /** Differs for each start of the thread. */
   nonce: string;
   transport: FeedTransport;
   kept: Pick<KeptFeeds, 'read' | 'write' | 'confirm' | 'keepOnly'>;
@@ -95,7 +95,7 @@ export class FleetFeeds {
     for (let lane = 0; lane < BEGUN_AT_ONCE; lane += 1) this.#in.clock.after(0, () => this.#begin(begun));
   }
 
-  /** Begins the first of these, and the others after it. */
+  /** Starts following the first of these remotes, and then the others one after another. */
   #begin(feeds: [string, RemoteFeed][]): void {
     const next = feeds.shift();
     if (next === undefined) return;
@@ -154,7 +154,7 @@ export class FleetFeeds {
     if (dry_run ? feed.standing().breaker !== 'tripped' : !feed.reset())
       throw new CodedError(
         'breaker_not_tripped',
-        `The breaker of ${name} is not tripped: it is asked as always, so there is nothing to reset.`,
+        `The breaker of ${name} is not tripped: it is polled as usual, so there is nothing to reset.`,
         { details: { origin: name } },
       );
     if (dry_run)

@@ -38,12 +38,12 @@ export class KeptFeeds {
     }
   }
 
-  /** `bytes` are of a whole answer. */
+  /** `bytes` are those of a complete answer. */
   write(host: string, bytes: Uint8Array, last_ok_at: number): void {
     this.#files.write(FEED, copyOf(host, bytes, last_ok_at), bytes);
   }
 
-  /** That host has said that the copy is what it would answer. */
+  /** The host confirmed that the copy is still its answer. */
   confirm(host: string, last_ok_at: number): void {
     this.#files.confirm(FEED, copyOf(host, Buffer.alloc(0), last_ok_at), last_ok_at);
   }

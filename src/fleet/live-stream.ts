@@ -6,9 +6,9 @@ import { serverAt } from '../platform/own-socket.ts';
 import { openWebSocket } from '../platform/web-socket-client.ts';
 import type { Place } from './read-remote.ts';
 
-/** Of one message; a daemon tells of more than half a MiB of changes by their tag alone. */
+/** Most bytes of one message; a daemon reports more than half a MiB of changes by their tag alone. */
 const MOST_MESSAGE_BYTES = 2 * 1024 * 1024;
-/** What one host may tell in a second, so that it takes no time from others. */
+/** What one host may send in a second, so that it does not slow down others. */
 const MOST_BYTES_A_SECOND = 8 * 1024 * 1024;
 const MOST_MESSAGES_A_SECOND = 500;
 const SECOND = 1_000;
@@ -16,7 +16,7 @@ const SECOND = 1_000;
 export type StreamEvents = {
   /** A message, as parsed JSON. */
   message(value: unknown): void;
-  /** That host has answered a ping. */
+  /** The host answered a ping. */
   alive(): void;
   /** Called once, also where it never opened; not after `close`. */
   closed(why: string): void;
@@ -26,9 +26,9 @@ export type LiveStream = { close(): void };
 
 export type StreamQuestion = {
   to: Place;
-  /** Until it is open, and until a ping is answered. */
+  /** Timeout until it is open, and until a ping is answered, in milliseconds. */
   timeout_ms: number;
-  /** Between two pings. */
+  /** Interval of the pings, in milliseconds. */
   ping_ms: number;
 };
 
@@ -80,7 +80,7 @@ export function openLiveStream(
     opened.on('message', (data, is_binary) => {
       if (is_over) return;
       const text = String(data);
-      if (is_binary || !flow(text.length)) return fail('it tells more than can be taken');
+      if (is_binary || !flow(text.length)) return fail('it sends more than this daemon accepts');
       let value: unknown;
       try {
         value = JSON.parse(text);
@@ -94,7 +94,7 @@ export function openLiveStream(
   return { close: end };
 }
 
-/** False once more came within a second than may. */
+/** False once more messages arrive within a second than allowed. */
 function flowMeter(clock: Clock): (bytes: number) => boolean {
   let from = clock.now();
   let messages = 0;

@@ -10,21 +10,21 @@ import { type Contacts, faultOf } from './contacts.ts';
 import { type Place, readValue, unreadable } from './read-remote.ts';
 import type { RemoteEntry } from './remotes-file.ts';
 
-/** Of the sessions of a host. */
+/** Most bytes of the list of sessions of a host. */
 const MOST_PEERS_BYTES = 1024 * 1024;
-/** Of the version and the state of a host. */
+/** Most bytes of the version and of the state of a host. */
 const MOST_STATE_BYTES = 16 * 1024 * 1024;
 
 const short = z.string().max(200);
-/** What of `GET /version` is shown; other builds may tell more. */
+/** The fields of `GET /version` that are shown; other builds may have more. */
 const buildSchema = z.object({
   ...{ version: short, git_short_sha: short, booted_at: short, ready: z.boolean() },
   host_class: z.enum(['personal', 'exposed']),
 });
-/** What of `GET /state` is counted. */
+/** The fields of `GET /state` that are counted. */
 const workersSchema = z.object({ running: z.array(z.object({ phase: z.string() })) });
 
-/** What is asked of all remotes at once whenever somebody wants it; nothing of it is kept but how they answered. */
+/** Requests to all remotes at once, made when somebody asks for the result. Only whether they answered is kept. */
 export class PresentRemotes {
   readonly #host: string;
   readonly #remotes: () => readonly Remote[];
@@ -45,7 +45,7 @@ export class PresentRemotes {
     contacts: Contacts;
     /** How fresh the copies of their feeds are. */
     standings(): readonly RemoteState[];
-    /** Milliseconds that each is waited for. */
+    /** Timeout for each remote, in milliseconds. */
     answer_ms: number;
   }) {
     this.#host = options.host;
@@ -117,7 +117,7 @@ export class PresentRemotes {
       return { ...head, reach: this.#contacts.note(name, 'no_answer', faultOf(version.reason)), ...unknown };
     const { host_class, ...build } = version.value;
     const reach = this.#contacts.note(name, 'answers', null);
-    // It tells no state while it starts.
+    // It reports no state while it starts.
     const running = workers.status === 'fulfilled' ? workers.value.running : null;
     return { ...head, reach, build, host_class, workers: running === null ? null : countOf(running) };
   }
@@ -139,7 +139,7 @@ export class PresentRemotes {
   }
 }
 
-/** It is asked for nothing more until it is a remote. */
+/** It gets no other request until it is a remote. */
 function discoveredRow({ told, url, seen_at }: DiscoveredHost): FleetRow {
   const { host: name, host_class, ...build } = told;
   return {

@@ -7,9 +7,9 @@ import { serverAt } from '../platform/own-socket.ts';
 import { parsedUntilFault } from './first-fault.ts';
 import { isParsable } from './remote-question.ts';
 
-/** Milliseconds until an answer must be there whole. Nobody waits so long for it, but the next composite has it. */
+/** Timeout of a complete answer, in milliseconds. No caller waits so long, but the next composite uses it. */
 const WHOLE_MS = 30_000;
-/** Of one answer. */
+/** Most bytes of one answer. */
 const MOST_READ_BYTES = 32 * 1024 * 1024;
 const MOST_MESSAGE_CHARS = 500;
 
@@ -18,7 +18,7 @@ export type Place = { name: string; address: RemoteAddress };
 /** `bytes` is null where what `etag` names has not changed; `etag` is of the answer. */
 export type ReadAnswer = { bytes: Uint8Array | null; etag: string | null };
 
-/** Of the whole answer. */
+/** Limits of one complete answer. */
 type ReadLimits = { deadline_ms: number; most_bytes: number };
 
 const refusedSchema = z.object({ error: z.string().max(100), message: z.string() });
@@ -50,13 +50,13 @@ export async function readRemote(
   if (typeof by !== 'string')
     throw unreachable(
       to,
-      `what answers there (with ${status}) is no daemon that takes requests of other hosts`,
+      `what answers there (with ${status}) is not a daemon that accepts requests of other hosts`,
     );
   if (by !== to.name) throw misdirected(to, by);
   if (status === 304 && etag !== null) return { bytes: null, etag };
   if (status !== 200) throw refused(to, status, body);
   if (headers['content-encoding'] !== undefined)
-    throw unreadable(to, 'its answer is packed, which was not asked for');
+    throw unreadable(to, 'its answer is compressed, which was not requested');
   return { bytes: body, etag: tagOf(headers.etag) };
 }
 
@@ -71,13 +71,13 @@ export async function readValue<S extends z.ZodType>(
   const told = Buffer.from(bytes ?? []);
   const value = isParsable(told) ? parsedUntilFault(schema, jsonOf(told)) : undefined;
   if (value !== undefined) return value;
-  throw unreadable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
+  throw unreadable(to, `its answer to GET ${path.split('?')[0]} does not have the expected form`);
 }
 
-/** What of a refusal of another host is told on: its code and its sentence. */
+/** The code and the message of another host's refusal, which are passed on. */
 export function refused(to: Place, status: number, body: Buffer): CodedError {
   const told = refusedSchema.safeParse(jsonOf(body)).data;
-  if (told === undefined) return unreachable(to, `its answer (${status}) is none of this API`);
+  if (told === undefined) return unreachable(to, `its answer (${status}) is not an answer of this API`);
   const sentence = told.message.slice(0, MOST_MESSAGE_CHARS).toWellFormed();
   return new CodedError(told.error, `${to.name}: ${sentence}`, { details: { origin: to.name } });
 }
@@ -94,7 +94,7 @@ export function misdirected(to: Place, by: string): CodedError {
 export function unreachable(to: Place, why: string): CodedError {
   return new CodedError(
     'remote_unreachable',
-    `${to.name} does not answer at ${placeOf(to.address)}: ${why}. See that its daemon and its tunnel are up.`,
+    `${to.name} does not answer at ${placeOf(to.address)}: ${why}. Check that its daemon and its tunnel are running.`,
     { details: { origin: to.name } },
   );
 }

@@ -2,7 +2,7 @@ import type { LentBytes } from '../base/lent-bytes.ts';
 import { CopyRows } from './copy-rows.ts';
 import type { FeedAnswer } from './feed-answer.ts';
 
-/** Removed rows that are remembered; who has not heard of a forgotten one gets all rows. */
+/** Removed rows that are remembered; a reader with an older copy gets all rows. */
 const MOST_REMOVED = 1_000;
 
 type Head = Pick<FeedAnswer, 'host' | 'state' | 'generated_at' | 'tag'>;
@@ -16,7 +16,7 @@ export class RemoteCopy {
   readonly #rows = new CopyRows();
   /** Rows that are gone, by the change that removed them; the longest gone first. */
   readonly #removed = new Map<string, number>();
-  /** Removals up to this change are forgotten. */
+  /** Removals up to this change are no longer known. */
   #forgotten: number;
   #last_change: number;
 
@@ -60,17 +60,17 @@ export class RemoteCopy {
     return this.#rows.with(text);
   }
 
-  /** The bytes of `GET /fibers?since=` of that host, for who has no rows of it. */
+  /** The bytes of `GET /fibers?since=` of that host for a reader without its rows. */
   whole(): Uint8Array {
     return Buffer.concat([Buffer.from(this.#wholeHead()), this.#rows.bytes.subarray(1), Buffer.from(END)]);
   }
 
-  /** The same for another thread: its rows, each with a comma before it, and the text around them. */
+  /** The same for another thread: the rows, each with a comma before it, and the text around them. */
   lend(): { around: [string, string]; rows: LentBytes } {
     return { around: [this.#wholeHead(), END], rows: this.#rows.lend() };
   }
 
-  /** The same for who has its rows as they were after a change. */
+  /** The same for a reader that has its rows as of a change. */
   since(change: number): Uint8Array {
     const { host, state, generated_at, tag } = this.#head;
     if (change < this.#forgotten || tag === null) return this.whole();

@@ -25,25 +25,25 @@ import {
   waitAfterFailure,
 } from './remote-recovery.ts';
 
-/** Bytes that an answer may bring for each millisecond until the next question. */
+/** Each millisecond until the next poll allows this many received bytes. */
 const BYTES_PER_MS = 2 * 1024;
-/** Between two questions to one host that does not answer, also where somebody wants to reach it. */
+/** Least time between two requests to a host that does not answer, also if somebody wants to reach it. */
 const ASK_AGAIN_MS = 1_000;
-/** Between two questions to one host, also where something new is told all the time. */
+/** Least time between two requests to a host, also if it reports changes all the time. */
 const LEAST_GAP_MS = 50;
 
-/** Of an answer; a document alone may have half of that. */
+/** Most bytes of an answer; one document may have half of that. */
 const MOST_ROW_DEPTH = 64;
-/** How long the lists of stores of a host are not asked for again. */
+/** How long the lists of stores of a host are cached. */
 const STORES_MS = 60_000;
 /** Lists that are older were asked for again in vain. */
 const OLD_STORES_MS = 5 * STORES_MS;
 const MOST_STORES_BYTES = 1024 * 1024;
-/** In which a tunnel that was restarted is up, where its host can be reached. */
+/** How long a restarted tunnel may take to be up. */
 const TUNNEL_MS = 2_000;
-/** Intervals between two questions to a host that tells its changes by itself. */
+/** Polls of a host that reports its changes by a stream: one in so many intervals. */
 const LIVE_INTERVALS = 12;
-/** How long after a stream that was soon over the next one is tried. */
+/** Delay of the next stream after one that ended soon. */
 const NEXT_STREAM = { first: 5_000, most: 300_000 };
 /** A stream that was open for so long, in milliseconds, ended by a change of the connection or of that host. */
 const STEADY_MS = 30_000;
@@ -58,9 +58,9 @@ export type RemoteFeedOptions = {
   lookUp(name: string): FollowedRemote | null;
   /** Has the tunnel to the remote restarted, and answers whether this machine keeps one up; never rejects. */
   restartTunnel(name: string): Promise<boolean>;
-  /** The number that the next change gets. */
+  /** Returns the number for the next change. */
   next(): number;
-  /** That number has been given: the copy, or how fresh it is, has changed. */
+  /** Called after the copy, or how fresh it is, has changed under that number. */
   changed(): void;
   clock: Clock;
   /** From 0 to 1. */
@@ -82,7 +82,7 @@ export class RemoteFeed {
   #last_ok_at: number | null = null;
   #error: Origin['error'] = null;
   #build: string | null = null;
-  /** Whether who answers has said who it is since it answered last. */
+  /** Whether the host that answers has identified itself since its last answer. */
   #known = false;
   #asking = false;
   #again = false;
@@ -91,12 +91,12 @@ export class RemoteFeed {
   /** Streams in a row that were soon over, and when the next one may be tried. */
   #short_streams = 0;
   #next_stream_at = 0;
-  /** The last tag that the stream told. */
+  /** The last tag that the stream reported. */
   #told: string | null = null;
   #asked_at = 0;
-  /** Until when the bytes that came keep it from being asked. */
+  /** No poll before this time, because of the bytes that it sent. */
   #not_before = 0;
-  /** The lists of that host and when it told them, and when it was asked for them. */
+  /** The lists of stores of that host, when it sent them, and when they were requested. */
   #stores: { lists: StoreOrigin; told_at: number } | null = null;
   #stores_at: number | null = null;
   #state: Origin['state'] = 'no_answer';
@@ -160,7 +160,7 @@ export class RemoteFeed {
     return { state: this.#state, last_ok_at: this.#last_ok_at, error: this.#error, build: this.#build };
   }
 
-  /** Judges again how fresh the copy is. */
+  /** Updates how fresh the copy is. */
   look(): void {
     const state = this.#judge();
     if (state === this.#state) return;
@@ -230,7 +230,7 @@ export class RemoteFeed {
     return this.#remote.timing.poll_interval_ms * intervals * (0.9 + random / 5);
   }
 
-  /** Asks as soon as may be. */
+  /** Polls as soon as possible. */
   #askSoon(): void {
     if (this.#asking) this.#again = true;
     else this.#askAfter(Math.max(0, this.#not_before - this.#in.clock.now()));
@@ -282,7 +282,7 @@ export class RemoteFeed {
     this.#alive();
     this.#told = message.tag ?? null;
     const tag = this.#copy?.tag ?? null;
-    // The answer that is under way may be of before this change.
+    // The answer that is still under way may be older than this change.
     const follows = message.since !== undefined && message.since === tag && !this.#asking;
     if (follows && this.#follow(to, value)) return;
     if (message.tag === undefined || message.tag !== tag) this.#askSoon();
@@ -341,7 +341,8 @@ export class RemoteFeed {
     if (!this.#known) {
       const { status, body } = await get('/version', null);
       const version = status === 200 ? versionSchema.safeParse(orNull(() => parsed(body))).data : undefined;
-      if (version === undefined) throw unreachable(to, 'what answers there is no daemon of this kind');
+      if (version === undefined)
+        throw unreachable(to, 'the program that answers there is not a daemon of this kind');
       if (version.host !== name) throw misdirected(to, version.host);
       this.#build = version.git_short_sha;
       this.#known = true;
@@ -385,7 +386,7 @@ export class RemoteFeed {
       if (this.#copy.apply(answer, next())) changed();
       return;
     }
-    if (answer.removed !== null) throw unreadable(to, 'it told changes of rows that it never told');
+    if (answer.removed !== null) throw unreadable(to, 'it sent changes of rows that it never sent');
     this.#copy = new RemoteCopy(answer, next());
     changed();
   }
@@ -431,7 +432,7 @@ export class RemoteFeed {
 /** Throws an `Error` that says in a few words what is wrong with the answer. */
 function parsed(bytes: Buffer): unknown {
   if (!isParsable(bytes, MOST_ROW_DEPTH))
-    throw new Error('its answer holds more lists and maps than any feed');
+    throw new Error('its answer has more lists and maps than a feed may have');
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {

@@ -60,7 +60,7 @@ export function createRemoteReach(options: {
         ...{ hops: [options.host], deadline_ms: WRITE_MS },
       });
       const { status, body: answer } = await asked.catch((error: unknown) => {
-        throw failed(to, error, '; look there before you send it again, as it may have been carried out');
+        throw failed(to, error, '; it may have taken effect, so check there before you send it again');
       });
       return { status, body: answer };
     },
@@ -76,7 +76,7 @@ export function createRemoteReach(options: {
       const resumed = resumedSessionSchema.safeParse(body);
       if (status === 200 && resumed.success) return resumed.data;
       const refused = z.object({ error: z.string(), message: z.string() }).safeParse(body);
-      if (!refused.success) throw unreadable(to, `its answer (${status}) is none of this API`);
+      if (!refused.success) throw unreadable(to, `its answer (${status}) is not an answer of this API`);
       throw new CodedError(refused.data.error, refused.data.message);
     },
   };

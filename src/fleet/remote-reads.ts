@@ -7,32 +7,32 @@ import { type Copy, type CopyFiles, digestOf } from './copy-files.ts';
 import { misdirected, type Place, type ReadAnswer, unreadable } from './read-remote.ts';
 import { faultOfRead, nearestCopy, type Question, questionOf } from './remote-question.ts';
 
-/** Questions that one remote may have open, so that one that hangs holds a bounded amount. */
+/** Most open requests to one remote, so that one that hangs holds a bounded amount. */
 const MOST_OPEN = 8;
-/** Of one feed of one remote. */
+/** Most kept answers of one feed of one remote. */
 const MOST_COPIES = 12;
 const MOST_COPIES_BYTES = 64 * 1024 * 1024;
-/** Of one feed of one remote. */
+/** Most questions about one feed of one remote that are remembered. */
 const MOST_QUESTIONS = 64;
-/** Of the reads that one composite is made of. */
+/** Most bytes of the answers in one composite. */
 const MOST_SENT_BYTES = 256 * 1024 * 1024;
-/** Of answers that are still in memory. */
+/** Most bytes of answers in memory. */
 const MOST_HELD_BYTES = 32 * 1024 * 1024;
 
 /** In milliseconds. */
 export type ReadTimes = {
-  /** How long an answer is not asked for again. */
+  /** How long an answer is reused without a new request. */
   reuse_ms: number;
-  /** How long an answer is waited for. */
+  /** How long a caller waits for an answer. */
   answer_ms: number;
-  /** The age from which a read is stale. */
+  /** The age from which an answer is stale. */
   stale_ms: number;
 };
 
 /** The read of one remote; `bytes` is null where there are none, or the caller has them. */
 export type ReadOfRemote = Omit<Origin, 'read'> & {
   name: string;
-  /** Names the bytes; null where there are none. */
+  /** Digest of the bytes; null if there are none. */
   digest: string | null;
   bytes: Uint8Array | null;
 };
@@ -40,7 +40,7 @@ export type ReadOfRemote = Omit<Origin, 'read'> & {
 /** What is known of one question to one remote. */
 type Entry = {
   question: Question;
-  /** Null until it was asked. */
+  /** Null before the first request. */
   asked_at: number | null;
   asking: Promise<void> | null;
   error: Origin['error'];
@@ -62,7 +62,7 @@ export class RemoteReads {
   readonly #times: ReadTimes;
   readonly #clock: Clock;
   readonly #shelves = new Map<string, Shelf>();
-  /** Questions that are open, by remote. */
+  /** Open requests, by remote. */
   readonly #open = new Map<string, number>();
   /** Answers in memory, the one longest unused first. */
   readonly #held = new Map<Copy, Uint8Array>();
@@ -118,7 +118,7 @@ export class RemoteReads {
       if (size > left)
         return without({
           code: 'memory_full',
-          message: `The reads of all hosts together have more than ${MOST_SENT_BYTES} bytes; ask ${name} itself.`,
+          message: `The answers of all hosts together have more than ${MOST_SENT_BYTES} bytes; ask ${name} itself.`,
         });
       const bytes = this.#bytesOf(shelf, copy);
       left -= bytes?.length ?? 0;
@@ -141,12 +141,12 @@ export class RemoteReads {
   async #askIfDue(to: Place, shelf: Shelf, entry: Entry): Promise<Origin['error']> {
     const { reuse_ms, answer_ms } = this.#times;
     const since = entry.asked_at === null ? null : this.#clock.now() - entry.asked_at;
-    // A clock that was set back must not keep a remote from being asked.
+    // A clock that was set back must not keep a remote from being polled.
     if (entry.asking === null && (since === null || since >= reuse_ms || since < 0)) {
       if ((this.#open.get(to.name) ?? 0) >= MOST_OPEN)
         return {
           code: 'queue_full',
-          message: `${to.name} has ${MOST_OPEN} questions of this daemon to answer; see whether it is well.`,
+          message: `${to.name} has ${MOST_OPEN} requests of this daemon that wait for an answer; check whether it is overloaded.`,
         };
       this.#begin(to, shelf, entry);
     }
@@ -158,7 +158,7 @@ export class RemoteReads {
     return { code: 'deadline_exceeded', message: `${to.name} did not answer within ${answer_ms / 1_000} s.` };
   }
 
-  /** Resolves with the work, or after so many milliseconds. */
+  /** Resolves with the work, or after this many milliseconds. */
   #atMost(ms: number, work: Promise<void>): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#clock.after(ms, resolve);
@@ -207,13 +207,14 @@ export class RemoteReads {
     const { bytes, etag } = await this.#ask(to, entry.question.path, has ? before.etag : null);
     const now = this.#clock.now();
     if (bytes === null) {
-      if (before === null) throw unreadable(to, 'it confirms an answer that it was not asked about');
+      if (before === null) throw unreadable(to, 'it answered 304 to a request without a tag');
       entry.copy = this.#dated(shelf, before, now);
       return;
     }
     const { feed, path, window } = entry.question;
     const fault = faultOfRead(feed, to.name, bytes);
-    if (fault === 'shape') throw unreadable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
+    if (fault === 'shape')
+      throw unreadable(to, `its answer to GET ${path.split('?')[0]} does not have the expected form`);
     if (fault !== null) throw misdirected(to, fault.host);
     const digest = digestOf(bytes);
     if (before?.digest === digest && before.etag === etag) {
@@ -228,7 +229,7 @@ export class RemoteReads {
     this.#makeRoom(shelf, entry);
   }
 
-  /** The same copy, confirmed now. */
+  /** The same copy with the current time of confirmation. */
   #dated(shelf: Shelf, before: Copy, now: number): Copy {
     const copy = { ...before, last_ok_at: now };
     const held = this.#held.get(before);

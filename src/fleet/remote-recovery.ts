@@ -25,7 +25,7 @@ const RETRY = { first: 500, most: 2_000 };
 const STEP_MS = 250;
 const TRIPPED_MS = 8_000;
 
-/** The breaker trips where the whole cascade has failed; it is run once for each time. */
+/** The breaker trips when the last step of the cascade has failed; a tripped one runs no further cascade by itself. */
 export function afterFailure(recovery: Recovery): Recovery {
   switch (recovery.phase) {
     case 'well':
@@ -71,7 +71,9 @@ function baseWait(recovery: Recovery): number {
   }
 }
 
-/** Whether what is known of the remote may be out of date. One question that got no answer says nothing yet. */
+/**
+ * Whether the known state of the remote may be out of date. A single request without an answer proves nothing yet.
+ */
 export function isDoubtful(recovery: Recovery): boolean {
   return recovery.phase === 'failing' ? recovery.failures > 1 : recovery.phase !== 'well';
 }

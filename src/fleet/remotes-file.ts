@@ -7,9 +7,9 @@ import { readRegularTextSync } from '../platform/regular-file.ts';
 const remoteSchema = z.looseObject({ name: z.string().min(1) });
 const remotesFileSchema = z.looseObject({ remotes: z.array(z.unknown()), defaults: z.unknown().optional() });
 
-/** How a remote is followed when nothing else is said. */
+/** How a remote is polled by default. */
 const DEFAULT_TIMING = { poll_interval_ms: 5_000, request_timeout_ms: 2_000, stale_multiplier: 4 };
-/** Between two questions that are asked because time has passed. */
+/** Least interval of polls, in milliseconds. */
 const LEAST_INTERVAL_MS = 100;
 
 /** How often a remote is asked, how long its answer may take to begin, and after how many intervals its copy is stale. */
@@ -46,7 +46,7 @@ export function readRemotesFile(path: string): RemotesFile {
   return { entries: [...named.values()], defaults, problems };
 }
 
-/** How the remote of an entry is followed. A value that is none of that kind is as if it were not there. */
+/** How the remote of an entry is polled. An invalid value is ignored. */
 export function timingOf(entry: RemoteEntry, defaults: unknown): Timing {
   const [own, common] = [entry, defaults].map((value) => timingSchema.safeParse(value).data ?? {});
   return { ...DEFAULT_TIMING, ...given(common), ...given(own) };

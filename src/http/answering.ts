@@ -18,20 +18,20 @@ export type AnsweringOptions = {
   logger: Logger;
 };
 
-/** What became of one request, for whoever counts. `path` is that of its row; null where no row was found. */
+/** The result of one request, for metrics. `path` is that of its row; null if no row matched. */
 export type AnsweredRequest = {
   method: string;
   path: string | null;
   status: number;
   /** From the request to its answer, in milliseconds. */
   ms: number;
-  /** Of the answer's body. */
+  /** Bytes of the answer's body. */
   bytes: number;
 };
 
 const NO_ROW = {};
 
-/** Gives each request its answer, in its content coding, and ends connections that must not go on. */
+/** Sends each request its answer, in its content coding, and closes connections that must not continue. */
 export class Answering {
   /** The server stops: every answer from now on ends its connection. */
   closing = false;
@@ -97,7 +97,7 @@ export class Answering {
     const reads = head.method === 'GET' || head.method === 'HEAD';
     const { id } = exchange;
     if ('stream' in reply && (this.closing || !this.#options.streams.hasRoom()))
-      throw refusal('too_many_connections', 'Too many answers without an end are open; close one.');
+      throw refusal('too_many_connections', 'Too many open-ended streams are open; close one.');
     const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: row ?? NO_ROW });
     const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
     if (coding === null) {
@@ -127,7 +127,7 @@ export class Answering {
     this.tell(call, status, head_only ? null : body);
   }
 
-  /** Tells of an answer that was given. */
+  /** Reports an answer that was sent. */
   tell(call: Call, status: number, body: PreparedReply['body']): void {
     const { exchange, head } = call;
     const { logger, observe } = this.#options;
@@ -142,7 +142,7 @@ export class Answering {
   }
 }
 
-/** An answer to a daemon says whose it is, so that what else may listen at an address is not taken for a daemon. */
+/** An answer to a daemon names its host, so that another program at the same address is not mistaken for a daemon. */
 function answeredBy(host: string, reply: Reply): Reply {
   if ('relayed' in reply || reply.headers?.[ANSWERED_BY_HEADER] !== undefined) return reply;
   return { ...reply, headers: { ...reply.headers, [ANSWERED_BY_HEADER]: host } };

@@ -1,6 +1,6 @@
 import { freeBytes } from '../base/free-bytes.ts';
 
-/** Bytes that must have come before room is made for all that were announced. */
+/** Bytes that must have arrived before memory for the announced length is allocated. */
 const PROOF_BYTES = 256 * 1024;
 
 /**
@@ -9,7 +9,7 @@ const PROOF_BYTES = 256 * 1024;
  * turn of many milliseconds, and each piece kept meanwhile one more reason for the engine to collect garbage.
  */
 export class BodyBytes {
-  /** Bytes so far. */
+  /** Bytes received so far. */
   size = 0;
   #length: number | null;
   #pieces: Uint8Array[] = [];
@@ -32,7 +32,7 @@ export class BodyBytes {
     } else this.#pieces.push(new Uint8Array(piece));
   }
 
-  /** Gives the memory back at once. */
+  /** Releases the memory at once. */
   discard(): void {
     for (const bytes of this.#whole === null ? this.#pieces : [this.#whole]) freeBytes(bytes);
     this.#pieces = [];

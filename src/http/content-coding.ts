@@ -2,12 +2,12 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Pieces, type WholeBody } from './pieces.ts';
 
-/** How a body may be packed on its way. */
+/** The content codings of a compressed body. */
 export type Coding = 'br' | 'gzip';
 
-/** JSON of fewer bytes is not worth it. */
+/** JSON of fewer bytes is not compressed. */
 export const LEAST_PACKED_BYTES = 1_024;
-/** Bytes of packed bodies that are kept for the next request. */
+/** Bytes of compressed bodies that are cached for the next request. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
 const packGzip = promisify(gzip);
@@ -32,14 +32,14 @@ export function codingOf(header: string | undefined): Coding | null {
   return br >= zip ? 'br' : 'gzip';
 }
 
-/** Packs bodies off the main thread, and keeps those that have a name, the least recently wanted ones going first. */
+/** Compresses bodies off the main thread, and caches those with a key; the least recently used ones are evicted. */
 export class Packer {
   #kept = new Map<string, { packed: Promise<Uint8Array>; bytes: number }>();
   #bytes = 0;
   /** Bodies that are given to several requests, for as long as anybody has them. */
   #shared = new WeakMap<Uint8Array | Pieces, Map<Coding, Promise<Uint8Array>>>();
 
-  /** `key` names these very bytes, as a path and its entity tag do; null where nothing does. */
+  /** `key` identifies these bytes, as a path and its entity tag do; null if nothing does. */
   pack(body: WholeBody, coding: Coding, key: string | null): Promise<Uint8Array> {
     if (key === null) return typeof body === 'string' ? packed(body, coding) : this.#packShared(body, coding);
     const name = `${coding} ${key}`;

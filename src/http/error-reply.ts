@@ -17,7 +17,7 @@ export function replyOfError(error: unknown, logger: Logger, request_id: string)
     return error.code === 'memory_full' ? { status, json, headers: RETRY_SOON } : { status, json };
   }
   logger.error({ err: error, request_id }, 'request failed');
-  const message = `The daemon hit a fault; its log tells more under request ${request_id}.`;
+  const message = `The daemon failed; its log has the error under request ${request_id}.`;
   return { status: 500, json: { error: 'internal', message } };
 }
 

@@ -20,7 +20,7 @@ const READ_AHEAD_BYTES = 2 * SLICE;
 /** Read at one time where the budget for reading ahead is used up. */
 const FRUGAL_SLICE = 64 * 1024;
 
-/** What all exchanges of a server hold for clients that are slow to take their answers. */
+/** The memory that all exchanges of a server hold for slow clients. */
 export type Unsent = {
   /** For contents that are read while they are sent. */
   read_ahead: MemoryBudget;
@@ -29,11 +29,11 @@ export type Unsent = {
   /** Answers of other hosts. */
   relays: OpenStreams;
   clock: Clock;
-  /** Milliseconds that a client may take nothing for while there is something to take. */
+  /** How long a client may accept no bytes while there are some to accept, in milliseconds. */
   stall_ms: number;
 };
 
-/** What became of bytes that were handed to a connection. */
+/** The result of handing bytes to a connection. */
 export type Sent = {
   /** How many of them the connection has; it holds what it could not pass on. */
   taken: number;
@@ -108,7 +108,7 @@ export abstract class Exchange {
     this.switchProtocols(accept);
   }
 
-  /** Ends the connection without an answer. */
+  /** Closes the connection without an answer. */
   drop(): void {
     if (this.open) this.closeNow();
   }
@@ -158,7 +158,7 @@ export abstract class Exchange {
     return false;
   }
 
-  /** False while its answer waits for that to an earlier request of its connection. */
+  /** False while its answer waits for an earlier request of its connection. */
   protected get hasTurn(): boolean {
     return true;
   }
@@ -182,15 +182,15 @@ export abstract class Exchange {
     this.holdUnsent(body);
   }
 
-  /** Sends each piece as the connection takes it; the next one is read when it has. The head is written already. */
+  /** Sends each piece with back-pressure; the head is written already. */
   protected stream(body: ReadBody): void {
     const sent =
       'read' in body ? this.#pump(body) : 'relayed' in body ? this.#relay(body) : this.#streamOpen(body);
-    // Half of what was promised is worse than a connection that ends: the client can tell.
+    // A partial answer is worse than a closed connection, which the client can detect.
     sent.catch(() => this.#cut());
   }
 
-  /** Sends what a source brings until one side ends it. */
+  /** Sends a stream until one side ends it. */
   #streamOpen({ stream }: OpenBody): Promise<void> {
     const end = () => this.#endTaken();
     const source = stream[Symbol.asyncIterator]();
@@ -203,7 +203,7 @@ export abstract class Exchange {
     return this.#pumpSource(source, (slice) => this.sendChunk(slice)).then(end);
   }
 
-  /** Sends what another host brings, to its end. */
+  /** Sends the answer of another host, to its end. */
   async #relay({ relayed, size }: RelayedBody): Promise<void> {
     const source = relayed[Symbol.asyncIterator]();
     const forget = this.#unsent.relays.add({ keep: () => this.keepReading(), end: () => undefined });
@@ -320,7 +320,7 @@ export abstract class Exchange {
     return at;
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   protected abort(): void {
     this.open = false;
     this.#aborted = true;

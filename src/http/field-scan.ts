@@ -2,7 +2,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [COMMA, COLON] = [0x2c, 0x3a];
-/** Bytes of a name or a value that are looked at: far more than any of those that are looked for may have. */
+/** Most bytes of a name or a value that are compared: far more than any searched one may have. */
 const STRING_BYTES = 32 * 1024;
 
 /**
@@ -12,7 +12,7 @@ const STRING_BYTES = 32 * 1024;
 export class FieldScan {
   /** The value, if it is a string; undefined until it has come. */
   value: string | undefined = undefined;
-  /** True once the name has come a second time. */
+  /** True once the name has occurred a second time. */
   ambiguous = false;
   readonly #name: string;
   #named = false;

@@ -112,8 +112,8 @@ export class Forwarder {
     if (open >= forwards_of_one_host || this.#all >= forwards) {
       const why =
         open >= forwards_of_one_host
-          ? `${host} has ${open} requests of this daemon to answer; see whether it is well.`
-          : 'Other hosts have as many requests to answer as may be passed on; ask again in a moment.';
+          ? `${host} has ${open} requests of this daemon that wait for an answer; check whether it is overloaded.`
+          : 'As many requests as may be forwarded already wait for other hosts; ask again in a moment.';
       throw refusal('queue_full', why, { origin: host });
     }
     this.#open.set(host, open + 1);
@@ -183,7 +183,7 @@ export class Forwarder {
       });
       const leave = () => call.destroy();
       const giveUp = () => {
-        const why = 'it answers nobody, while this was waited for';
+        const why = 'it stopped answering while this request waited';
         reject(unreachable(request, why, sent ? 'maybe' : 'nothing'));
         call.destroy();
       };
@@ -244,7 +244,7 @@ export class Forwarder {
       return { status, headers: relayed, relayed: NOTHING, size };
     }
     if (size === null && headers['transfer-encoding'] === undefined)
-      throw refused('its answer does not say where it ends');
+      throw refused('its answer has neither a length nor chunks');
     return { status, headers: relayed, relayed: this.#bytesOf(answer, request), size };
   }
 
@@ -255,7 +255,7 @@ export class Forwarder {
       for (;;) {
         const from = performance.now();
         const cancel = this.#clock.after(left_ms, () =>
-          answer.destroy(new Error('the answer comes too slowly')),
+          answer.destroy(new Error('the answer arrives too slowly')),
         );
         const next = await pieces.next().finally(cancel);
         if (next.done) return;
@@ -285,20 +285,20 @@ function effectOf({ head }: ForeignRequest, sent: 'nothing' | 'maybe'): string {
   if (readsOnly(head)) return '';
   return sent === 'nothing'
     ? ' Nothing was sent.'
-    : ' It may have taken effect: look there before you send it again.';
+    : ' It may have taken effect: check on that host before you send it again.';
 }
 
 /** Nothing is sent to a socket that another user may have made. */
 function untrusted(request: ForeignRequest, why: string): CodedError {
   const { host } = request.to;
-  return refusal('invalid_config', `${host} is not asked: ${why}.${effectOf(request, 'nothing')}`, {
+  return refusal('invalid_config', `${host} was not contacted: ${why}.${effectOf(request, 'nothing')}`, {
     origin: host,
   });
 }
 
 function unreachable(request: ForeignRequest, why: string, sent: 'nothing' | 'maybe'): CodedError {
   const { host, address } = request.to;
-  const sentence = `${host} does not answer at ${placeOf(address)}: ${why}. See that its daemon and its tunnel are up.`;
+  const sentence = `${host} does not answer at ${placeOf(address)}: ${why}. Check that its daemon and its tunnel are running.`;
   return refusal('remote_unreachable', `${sentence}${effectOf(request, sent)}`, { origin: host });
 }
 

@@ -22,7 +22,7 @@ const MOST_HEADER_BYTES = 65_536;
 /** As long as the other transport waits. */
 const IDLE_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
-const SPEAKS = 'The only version spoken here is HTTP/1.1.';
+const SPEAKS = 'This server supports only HTTP/1.1.';
 
 /** The transport over Node's own `http`, for machines where the native one cannot be loaded. */
 export function createTransport(requests: RequestTaker): Transport {
@@ -129,7 +129,7 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
     });
   });
   http.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    refuse(socket, 'invalid_request', 'This daemon is no proxy.');
+    refuse(socket, 'invalid_request', 'This daemon is not a proxy.');
   });
   http.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // What follows the last request of a connection is nobody's.
@@ -166,11 +166,11 @@ function reasonOf(code: string | undefined): [ErrorCode, string] {
     case 'HPE_HEADER_OVERFLOW':
       return ['header_too_large', `The headers are larger than ${MOST_HEADER_BYTES} bytes.`];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return ['request_timeout', 'No whole request came in time.'];
+      return ['request_timeout', 'The request was not complete in time.'];
     case 'HPE_INVALID_VERSION':
       return ['version_not_supported', SPEAKS];
     default:
-      return ['invalid_request', 'What came is not a request of HTTP/1.1.'];
+      return ['invalid_request', 'The bytes that arrived are not an HTTP/1.1 request.'];
   }
 }
 

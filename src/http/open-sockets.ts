@@ -150,7 +150,7 @@ class OpenSocket implements Socket, WireListener {
     else {
       const parsed = takes.message.safeParse(parseJson(data));
       if (parsed.success) this.#hear(parsed.data);
-      else this.close(1008, `The message is not acceptable: ${parsed.error.issues[0]?.message}.`);
+      else this.close(1008, `The message is not valid: ${parsed.error.issues[0]?.message}.`);
     }
   }
 
@@ -178,7 +178,7 @@ class OpenSocket implements Socket, WireListener {
       run();
     } catch (error) {
       this.#fault(error);
-      this.close(1011, 'The daemon hit a fault; its log tells more.');
+      this.close(1011, 'The daemon failed; its log has the error.');
     }
   }
 }

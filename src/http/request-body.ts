@@ -57,7 +57,7 @@ export function collectBody(
   slow.add(exchange, timeout_ms, () => {
     discard();
     const seconds = Math.round(timeout_ms / 1_000);
-    handlers.refused(refusal('request_timeout', `The body did not come whole within ${seconds} s.`));
+    handlers.refused(refusal('request_timeout', `The body was not complete within ${seconds} s.`));
   });
   return {
     discard,
@@ -81,7 +81,7 @@ export function tooLarge(limit: number): Error {
 export function noMemory(): Error {
   return refusal(
     'memory_full',
-    'Other large requests take all the memory there is for them; send it once more.',
+    'Other requests use all the memory that is reserved for bodies; send it again in a moment.',
   );
 }
 
@@ -97,7 +97,7 @@ export function parseJsonBody(body: Uint8Array, content_type: string | undefined
   if (type !== null && !type.charsets.every(isUtf8)) {
     throw refusal(
       'unsupported_media_type',
-      'JSON is taken in UTF-8 alone; encode the body in UTF-8 and leave the charset out of the Content-Type.',
+      'JSON must be UTF-8; encode the body in UTF-8 and leave the charset out of the Content-Type.',
     );
   }
   if (body.length === 0) return {};

@@ -281,9 +281,13 @@ export class MeetingService {
       await this.look();
       const row = await this.row();
       if (row === null)
-        throw new CodedError('recorder_failed', 'The recorder ended at once without a word.', {
-          details: { recording: false },
-        });
+        throw new CodedError(
+          'recorder_failed',
+          'The recorder ended at once and printed nothing; try it by hand.',
+          {
+            details: { recording: false },
+          },
+        );
       if (row.state === 'failed')
         throw new CodedError('recorder_failed', row.error ?? 'The recorder failed.', {
           details: { meeting: row, recording: false },
@@ -297,7 +301,7 @@ export class MeetingService {
   async #dismiss(): Promise<void> {
     const { sessions, files } = this.#in;
     if ((await sessions.end(RECORDER_SESSION)) === 'unknown')
-      throw new CodedError('mux_unavailable', 'tmux does not tell what runs; try again in a moment');
+      throw new CodedError('mux_unavailable', 'tmux does not report what runs; try again in a moment');
     files.clear();
     this.#become(null);
   }

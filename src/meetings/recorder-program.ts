@@ -27,7 +27,7 @@ export function findRecorder(options: {
     const file = findExecutable(configured, path);
     if (file !== null) return { program: { argv: [file], name: basename(file) } };
     return {
-      unavailable: `SVC_RECORDER names ${configured}, which is no program that can be run; correct it, or unset it`,
+      unavailable: `SVC_RECORDER names ${configured}, which is not an executable program; correct it, or unset it`,
     };
   }
   if (platform === 'linux') {

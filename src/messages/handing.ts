@@ -52,6 +52,7 @@ export async function handingOf(
   }
   return {
     evidence: { ...place, way: step.transport },
-    hand: async () => way?.give(text) ?? { kind: 'not_given', detail: 'the way into its program was lost' },
+    hand: async () =>
+      way?.give(text) ?? { kind: 'not_given', detail: 'the connection to its program was lost' },
   };
 }

@@ -111,7 +111,7 @@ function judge(answer: ServerAnswer): Pasted {
   if (told === PASTED) return { kind: 'pasted' };
   return told === NO_SUCH_PANE
     ? { kind: 'gone' }
-    : { kind: 'unknown', detail: 'tmux did not say what it did' };
+    : { kind: 'unknown', detail: 'tmux did not report what it did' };
 }
 
 /** A control character could end the paste and act as keys; half of a surrogate pair is no text. */

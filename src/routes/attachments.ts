@@ -54,7 +54,10 @@ export function attachmentsRows(
           const { fiber, images, dry_run } = value;
           const { uid } = (await poller.call('fiber', { id: fiber })).fiber;
           if (uid === null)
-            throw new CodedError('uid_missing', `${fiber} has no uid to keep its images under; edit it once`);
+            throw new CodedError(
+              'uid_missing',
+              `${fiber} has no uid, under which its images are stored; any edit of it adds one`,
+            );
           const batch = { folder: context.attachments_dir, of: { uid }, files: images, dry_run };
           const { files } = (await pool.run('store_attachments', batch, { bulk })).value;
           if (!dry_run) return { status: 200, json: { files } };

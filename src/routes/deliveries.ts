@@ -30,7 +30,7 @@ export class Deliveries {
     if (known !== undefined && known.content !== content)
       throw new CodedError(
         'message_id_conflict',
-        `the message id ${message_id} is that of another delivery; give this one an id of its own`,
+        `the message id ${message_id} was used by another delivery; send this one with a new id`,
       );
     const first = known ?? this.#begin(message_id, content, by);
     const [worker, reply] = await Promise.all([first.worker, first.reply]);

@@ -47,7 +47,7 @@ export function decideRoute(
   if (remotes !== null && remote === undefined && from !== undefined)
     return refused(
       'misdirected',
-      `${from} passed on a request for "${named}", but this is ${host}; correct the entry of ${named} in remotes.json of ${from}.`,
+      `${from} forwarded a request for "${named}", but this is ${host}; correct the entry of ${named} in remotes.json of ${from}.`,
       { origin: named, host },
     );
   // Whoever asks for a transcript learns in the answer that a host cannot be placed (RPL-12).
@@ -66,14 +66,14 @@ export function decideRoute(
   if (routing === 'host-scoped')
     return refused(
       'not_forwarded',
-      `This answers for the machine of ${host} alone and is not passed on; ask the daemon of ${named}.`,
+      `This endpoint is about the machine of ${host} only and is not forwarded; ask the daemon of ${named}.`,
       { origin: named },
     );
   const path = [...hops, host];
   if (hops.includes(host) || path.length > MOST_HOPS)
     return refused(
       'forwarding_loop',
-      `The request for "${named}" went from ${path.join(' to ')} and found no owner; correct the entries of ${named} in their remotes.json.`,
+      `The request for "${named}" went from ${path.join(' to ')} and reached no owner; correct the entries of ${named} in their remotes.json.`,
       { origin: named, path },
     );
   if (remote.problem !== null && typeof routing !== 'object') {

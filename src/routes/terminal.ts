@@ -170,7 +170,7 @@ class WatchedScreen {
       ? { state: 'ended', reason: 'The worker has ended.' }
       : {
           state: 'refused',
-          reason: `No worker of this host has the session ${session}; GET /fibers tells those that run.`,
+          reason: `No worker of this host has the session ${session}; GET /fibers lists those that run.`,
         };
     const viewers = [...this.#viewers];
     this.#stop();

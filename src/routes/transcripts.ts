@@ -153,7 +153,7 @@ function notThere(receipt: TranscriptReceipt): Reply {
   const { session, host, availability } = receipt;
   const message =
     availability === 'identity_pending'
-      ? `which transcript ${session} writes is not known yet; ask again when it has spoken`
+      ? `which transcript ${session} writes is not known yet; ask again after its first turn`
       : `${host} has no transcript of the session ${session}`;
   return { status: 404, json: { ...receipt, error: availability, message } };
 }

@@ -33,7 +33,9 @@ export const urlOf = ({ address }: Pick<AskedNode, 'address'>, port: number): st
  */
 export function nodesToAsk({ self, peers }: TailnetStatus): AskedNode[] {
   if (self.is_tagged)
-    throw new Error('this machine is tagged: it belongs to no user, so no other is of the same one');
+    throw new Error(
+      'this machine is tagged, so it belongs to no user and no other machine is of the same user',
+    );
   return peers
     .filter((peer) => isOfSameUser(peer, self) && peer.online && !peer.expired)
     .flatMap(({ addresses: [address], host_name, dns_name }) =>

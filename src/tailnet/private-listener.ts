@@ -97,7 +97,8 @@ export class PrivateListener {
       this.#logger.info({ listen: this.#bound.listening.address }, 'listening in the tailnet');
     } catch (error) {
       const why = messageOf(error);
-      if (why !== this.#error) this.#logger.warn({ err: error }, 'the tailnet cannot be listened to');
+      if (why !== this.#error)
+        this.#logger.warn({ err: error }, 'cannot listen on the address in the tailnet');
       this.#error = why;
       this.#failures += 1;
       if (!this.#stopped)

@@ -63,7 +63,7 @@ export function isTailnetAddress(address: string): boolean {
  */
 export function parseStatus(document: unknown): TailnetStatus {
   const status = statusSchema.safeParse(document).data;
-  if (status === undefined) throw new Error('the status of tailscaled has another shape');
+  if (status === undefined) throw new Error('the status of tailscaled does not have the expected form');
   if (status.BackendState !== 'Running')
     throw new Error(`tailscaled is in state ${status.BackendState.slice(0, 40)}; run: tailscale up`);
   const self = nodeOf(status.Self);

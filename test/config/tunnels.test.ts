@@ -50,10 +50,10 @@ describe('the tunnel of a remote', () => {
   it.each([
     [{ ssh: 'b\nExecStartPre=/bin/false' }, /control character/],
     [{ ssh_flags: ['-p', '22\n'] }, /control character/],
-    [{ socket: '/run/%h.sock' }, /ssh would read more than a path/],
+    [{ socket: '/run/%h.sock' }, /characters that ssh would expand/],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: ssh expands it
-    [{ socket: '/run/${HOME}.sock' }, /ssh would read more than a path/],
-    [{ remote_socket: '/run/b:4000' }, /ssh would read more than a path/],
+    [{ socket: '/run/${HOME}.sock' }, /characters that ssh would expand/],
+    [{ remote_socket: '/run/b:4000' }, /characters that ssh would expand/],
   ])('is refused for %j, with the fix', (rest, says) => {
     const refused = expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) });
     expect(() => tunnelOf({ ...REMOTE, ...rest })).toThrow(refused);

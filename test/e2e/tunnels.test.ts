@@ -203,7 +203,7 @@ describe('svc remotes check', () => {
       const { port } = stranger.address() as { port: number };
       hub.home.write('config/remotes.json', { remotes: [{ name: 'host-b', port }] });
       expect(await check()).toMatchObject({
-        daemon: { level: 'fail', what: expect.stringContaining('no daemon of this kind') },
+        daemon: { level: 'fail', what: expect.stringContaining('not a daemon of this kind') },
       });
     } finally {
       stranger.close();

@@ -66,7 +66,7 @@ describe('the rows of a copy', () => {
     expect(rows.with('none')).toEqual([]);
   });
 
-  it('hold a row once whose place changed', () => {
+  it('contain a row once after its place changed', () => {
     const rows = new CopyRows();
     rows.take([rowOf('a'), rowOf('b')], [], 1);
     const json = rowOf('c').json.replace(pathOf('c'), pathOf('a'));

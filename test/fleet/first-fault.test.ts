@@ -12,7 +12,7 @@ const schema = z.object({
 });
 
 describe('a value of another host', () => {
-  it('is taken as zod takes it, and refused as zod refuses it', () => {
+  it('is accepted and refused as zod does', () => {
     const text = fc.oneof({ weight: 9, arbitrary: fc.string() }, fc.integer());
     const told = fc.record(
       {
@@ -48,6 +48,6 @@ describe('a value of another host', () => {
   it('[RTE-7] is no feed where it tells millions of removed paths that are no texts', () => {
     const removed = Array.from({ length: 2_000_000 }, () => 1);
     const answer = { host: 'host-b', state: 'fresh', generated_at: 1, tag: 't', rows: [], removed };
-    expect(() => readFeedAnswer(answer)).toThrow('its answer is no feed of fibers');
+    expect(() => readFeedAnswer(answer)).toThrow('its answer is not a feed of fibers');
   });
 });

@@ -166,7 +166,7 @@ describe('the feeds of the remotes', () => {
     ]);
   });
 
-  it('are asked by their entity tag where they have no other', async () => {
+  it('are polled by their entity tag if they have no feed tag', async () => {
     const { fake } = hostOf('host-b', []);
     const body = { host: 'host-b', state: 'fresh', generated_at: 1, fibers: [toldRow('x')] };
     fake.feed = (_, { if_none_match }) =>
@@ -213,7 +213,7 @@ describe('the feeds of the remotes', () => {
 
   it.each([
     ['is not JSON', () => ({ body: '{"host":' }), 'answer_unreadable', 'not JSON'],
-    ['is no feed', () => ({ body: { host: 'host-b' } }), 'answer_unreadable', 'no feed'],
+    ['is no feed', () => ({ body: { host: 'host-b' } }), 'answer_unreadable', 'not a feed'],
     ['redirects', () => ({ status: 302, body: '' }), 'remote_unreachable', '302'],
     [
       'would fill the memory',
@@ -236,7 +236,7 @@ describe('the feeds of the remotes', () => {
     });
   });
 
-  it('say so in the words of a host that is starting', async () => {
+  it('report the message of a host that is starting', async () => {
     const { fake } = hostOf('host-b', []);
     fake.feed = () => ({ status: 503, body: { error: 'booting', message: 'it is starting' } });
     feeds.follow([remoteOf('host-b')]);
@@ -281,7 +281,7 @@ describe('the feeds of the remotes', () => {
     expect([feeds.tag, feeds.copies()]).toEqual([null, []]);
   });
 
-  it('ask at once where the address of a remote has changed', async () => {
+  it('are polled at once after the address of a remote has changed', async () => {
     hostOf('host-b', [toldRow('x')]);
     lookUp = () => null;
     feeds.follow([remoteOf('host-b', 'http://nowhere')]);
@@ -539,7 +539,7 @@ describe('the stream of a remote', () => {
     expect(feedQuestions()).toBe(asked);
   });
 
-  it('does not set back what it told by an answer of before', async () => {
+  it('does not go back to an older state by a late answer', async () => {
     const answer = transport.get.bind(transport);
     let release = () => {};
     transport.get = async (question) => {
@@ -559,7 +559,7 @@ describe('the stream of a remote', () => {
     expect(originOf('host-b').read).toMatchObject({ tag: 'host-b-2', fibers: [{ name: 'new' }] });
   });
 
-  it('costs a bounded number of questions, whatever it tells', async () => {
+  it('causes a bounded number of requests, whatever it sends', async () => {
     await pass(1_000);
     const asked = feedQuestions();
     for (let at = 0; at < 100; at += 1) {
@@ -597,7 +597,7 @@ describe('the stream of a remote', () => {
     expect(originOf('host-b').state).toBe('fresh');
   });
 
-  it('is closed with a remote that is removed or has moved', async () => {
+  it('is closed when its remote is removed or gets another address', async () => {
     hostOf('host-c', []);
     feeds.follow([{ ...remoteOf('host-b'), address: { url: 'http://host-c' } }]);
     expect(stream().is_closed).toBe(true);
@@ -675,7 +675,7 @@ describe('the last good copies on disk', () => {
     expect(originOf('host-b').state).toBe('fresh');
   });
 
-  it('go with their remotes', async () => {
+  it('are deleted with their remotes', async () => {
     hostOf('host-b', []);
     hostOf('host-c', []);
     feeds.follow([remoteOf('host-b'), remoteOf('host-c')]);

@@ -220,7 +220,7 @@ describe('the remotes file', () => {
     ]);
   });
 
-  it('that is not JSON or has another shape is invalid_config', () => {
+  it('that is not JSON or does not have the expected form is invalid_config', () => {
     for (const text of ['', '[]', '{"remotes":{}}', 'null', '{"remotes":[}']) {
       writeFileSync(path, text);
       expect(() => readRemotesFile(path)).toThrow(expect.objectContaining({ code: 'invalid_config' }));

@@ -57,7 +57,7 @@ const withClient = (serve: (socket: WebSocket) => void) => void sockets.on('conn
 const ended = () => until('the end', () => closed.length > 0);
 
 describe('the stream of another host', () => {
-  it('tells its messages, and that it is alive', async () => {
+  it('passes its messages on, and reports that it is alive', async () => {
     withClient((socket) => socket.send('{"feed":"fibers","tag":"t"}'));
     open({ url }, { ping_ms: 20 });
     await until('the message and two pongs', () => told.length === 1 && alive >= 2);
@@ -67,7 +67,7 @@ describe('the stream of another host', () => {
     expect(closed).toEqual([]);
   });
 
-  it('comes over a socket file too', async () => {
+  it('works over a socket file too', async () => {
     const path = join(scratch.path, 'b.sock');
     const there = createServer();
     const behind = new WebSocketServer({ server: there, path: '/api/v1/live' });
@@ -82,7 +82,7 @@ describe('the stream of another host', () => {
 
   it.each([
     ['is not JSON', '{', 'not JSON'],
-    ['is binary', Buffer.from('1'), 'more than can be taken'],
+    ['is binary', Buffer.from('1'), 'more than this daemon accepts'],
     ['is too long', `"${'x'.repeat(3_000_000)}"`, 'Max payload'],
   ])('ends where a message %s', async (_, message, why) => {
     withClient((socket) => socket.send(message));
@@ -92,17 +92,17 @@ describe('the stream of another host', () => {
     expect(told).toEqual([]);
   });
 
-  it('ends where more comes than can be taken', async () => {
+  it('ends when the host sends more than the limit', async () => {
     withClient((socket) => {
       for (let at = 0; at < 2_000; at += 1) socket.send('1');
     });
     open();
     await ended();
-    expect(closed).toEqual(['it tells more than can be taken']);
+    expect(closed).toEqual(['it sends more than this daemon accepts']);
     expect(told.length).toBeLessThanOrEqual(500);
   });
 
-  it('ends where a ping has no answer', async () => {
+  it('ends when a ping is not answered', async () => {
     withClient((socket) => socket.pause());
     open({ url }, { timeout_ms: 100, ping_ms: 20 });
     await ended();

@@ -92,7 +92,7 @@ describe('a read of the daemon of another host', () => {
     expect((error as Error).message).not.toContain('hunter2');
   });
 
-  it('[TMP-8] keeps no tag that could not be sent again', async () => {
+  it('[TMP-8] keeps no tag that is not valid in a request header', async () => {
     for (const etag of ['x', `"${'y'.repeat(2_000)}"`, '"a b"']) {
       const answer = await readFrom((_, response) => response.writeHead(200, { ...BY_B, etag }).end('{}'));
       expect(answer.etag).toBeNull();

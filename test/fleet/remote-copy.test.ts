@@ -34,7 +34,7 @@ describe('the copy of the feed of another host', () => {
     expect(json(copy.since(9))).toEqual(toldDelta('host-b', 't-3', []));
   });
 
-  it('does not move with an answer that tells nothing new', () => {
+  it('does not change with an answer without news', () => {
     const copy = new RemoteCopy(whole('t-1', [toldRow('a')]), 1);
     expect(copy.apply(delta('t-1', []), 2)).toBe(false);
     expect(copy.apply(whole('t-1', [toldRow('a')]), 2)).toBe(false);
@@ -56,7 +56,7 @@ describe('the copy of the feed of another host', () => {
     expect(json(copy.whole()).fibers).toEqual([]);
   });
 
-  it('forgets old removals, and then tells all of it', () => {
+  it('forgets old removals, and then sends all rows', () => {
     const rows = Array.from({ length: 1_002 }, (_, at) => toldRow(`r${at}`));
     const copy = new RemoteCopy(whole('t-1', rows), 1);
     for (const [at, row] of rows.entries()) copy.apply(delta(`t-${at + 2}`, [], [String(row.path)]), at + 2);

@@ -62,7 +62,7 @@ describe('what another host answers', () => {
     expect(faultOfRead('activity', 'host-b', bytes({ host: 'host-b', ...window, buckets: [] }))).toBeNull();
   });
 
-  it('[TMP-8] names the host where it is that of another one', () => {
+  it('[TMP-8] names the other host that answered', () => {
     expect(faultOfRead('commits', 'host-c', bytes(COMMITS))).toEqual({ host: 'host-b' });
   });
 
@@ -81,7 +81,7 @@ describe('what another host answers', () => {
     expect(faultOfRead('commits', 'host-b', bytes(value))).toBe('shape');
   });
 
-  it('[TMP-8] is not taken where it is not UTF-8', () => {
+  it('[TMP-8] is refused if it is not UTF-8', () => {
     const text = Buffer.from('{"host":"host-b","commits":[],"x":"\xff"}', 'latin1');
     expect(faultOfRead('commits', 'host-b', text)).toBe('shape');
     const cut = Buffer.from('{"host":"host-b","commits":[],"x":"[[\\"{{"}');

@@ -154,7 +154,7 @@ describe('what is asked of a remote', () => {
     const to = reach({ name: 'host-b', port: 1 });
     await expect(to.writeTo('host-b', '/capture', {})).rejects.toMatchObject({
       code: 'remote_unreachable',
-      message: expect.stringContaining('look there before you send it again'),
+      message: expect.stringContaining('check there before you send it again'),
     });
   });
 });

@@ -115,7 +115,7 @@ describe('a read of another host', () => {
     expect(asked).toMatchObject([{ etag: 'W/"1"' }]);
   });
 
-  it('[TMP-8] is asked once for all who wait', async () => {
+  it('[TMP-8] is requested once for all callers that wait', async () => {
     const slow: Deferred<ReadAnswer> = createDeferred();
     answer = () => slow.promise;
     const both = Promise.all([readB(), readB()]);
@@ -186,7 +186,7 @@ describe('a read of another host', () => {
     expect(await readB()).toMatchObject({ state: 'stale', last_ok_at, error, read: { host: 'host-b' } });
   });
 
-  it('[TMP-8] is without an answer where there never was one', async () => {
+  it('[TMP-8] has the state no_answer if there never was an answer', async () => {
     answer = () => Promise.reject(AWAY);
     const nothing = { state: 'no_answer', last_ok_at: null, read: null };
     expect(await readB()).toMatchObject({ ...nothing, error: { code: 'remote_unreachable' } });
@@ -239,7 +239,7 @@ describe('a read of another host', () => {
     });
   });
 
-  it('[TMP-8] sends no bytes that the caller has', async () => {
+  it('[TMP-8] sends no bytes that the caller already has', async () => {
     const digest = (await reads.read(COMMITS))[0]?.digest ?? '';
     expect(await reads.read(COMMITS, new Set([digest]))).toMatchObject([{ digest, bytes: null }]);
   });
@@ -283,7 +283,7 @@ describe('a read of another host', () => {
     expect(asked.at(-1)).toMatchObject({ etag: null });
   });
 
-  it('[TMP-8] is asked though the clock was set back', async () => {
+  it('[TMP-8] is requested even after the clock was set back', async () => {
     await readB();
     clock.jumpTo(clock.now() - 86_400_000);
     await readB();

@@ -62,7 +62,7 @@ describe('answers', () => {
     expect(after!.body).toBe('{"hello":"world"}');
   });
 
-  it('sends a large body whole to a reader that dawdles', async () => {
+  it('sends a large body completely to a slow reader', async () => {
     const bytes = Buffer.alloc(7_000_000);
     for (let index = 0; index < bytes.length; index += 4) bytes.writeUInt32LE(index, index);
     const target = await start([

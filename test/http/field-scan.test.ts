@@ -58,7 +58,7 @@ describe('the origin of a body that comes in pieces', () => {
     );
   });
 
-  it('is known as soon as it has come', () => {
+  it('is known as soon as it has arrived', () => {
     const found = new FieldScan('origin');
     found.feed(Buffer.from('{"fiber":"a","origin":"host-'));
     expect(found.value).toBeUndefined();

@@ -173,7 +173,7 @@ describe('the peer gate', () => {
   });
 });
 
-describe('the view of the gate', () => {
+describe('the peer gate in GET /version', () => {
   it('[OPR-1] has its mode on TCP', async () => {
     served = await serve([act], { peers: everyPeerIs(() => ({ kind: 'own_uid' })) });
     expect(served.server.peerGate()).toEqual({ mode: 'enforced', uid: 1_000, source: '/proc/net/tcp' });

@@ -31,7 +31,7 @@ describe('a slow body', () => {
     expect(answer?.status).toBe(408);
     expect(JSON.parse(answer!.body)).toEqual({
       error: 'request_timeout',
-      message: 'The body did not come whole within 2 s.',
+      message: 'The body was not complete within 2 s.',
     });
     expect(heard.closed).toBe(true);
     expect(handled).toBe(0);

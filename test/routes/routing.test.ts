@@ -229,14 +229,14 @@ describe('where a request is answered', () => {
 
   it('[BRK-1] refuses at once what is for a host whose breaker is tripped, with how long it is silent and why', () => {
     const silent = new Map([['host-b', silence]]);
-    const sentence = `host-b has not answered for 38 s; it is asked again now. Nothing was sent. ${silence.reason}`;
+    const sentence = `host-b has not answered for 38 s; another attempt runs now. Nothing was sent. ${silence.reason}`;
     for (const routing of ['owner', 'host'] as const)
       expect(decideRoute(routing, 'host-b', [], { ...known, silent })).toEqual({
         ...{ kind: 'refused', code: 'remote_unreachable', message: sentence, details: { origin: 'host-b' } },
       });
     const never = new Map([['host-b', { ...silence, last_ok_at: null }]]);
     expect(decideRoute('owner', 'host-b', [], { ...known, silent: never })).toMatchObject({
-      message: expect.stringContaining('host-b has not answered yet; it is asked'),
+      message: expect.stringContaining('host-b has not answered yet; another attempt'),
     });
     // Who asks for a transcript is told of it in the answer.
     expect(decideRoute(HOLDER, 'host-b', [], { ...known, silent })).toMatchObject(remote('host-b'));

@@ -36,9 +36,13 @@ describe('the status of tailscaled', () => {
   it.each([
     ['is stopped', { BackendState: 'NeedsLogin', Self: SELF }, /NeedsLogin; run: tailscale up/],
     ['says nothing of this machine', { BackendState: 'Running', Self: {} }, /which machine this is/],
-    ['is a text', 'Running', /another shape/],
-    ['is empty', null, /another shape/],
-    ['has peers that are a list', { BackendState: 'Running', Self: SELF, Peer: [1] }, /another shape/],
+    ['is a text', 'Running', /does not have the expected form/],
+    ['is empty', null, /does not have the expected form/],
+    [
+      'has peers that are a list',
+      { BackendState: 'Running', Self: SELF, Peer: [1] },
+      /does not have the expected form/,
+    ],
   ])('is none where it %s', (_, document, why) => {
     expect(() => parseStatus(document)).toThrow(why);
   });

@@ -43,6 +43,6 @@ function stepText({ ends, moves, documents, command, prompt, minted }: Rehearsed
     );
   if (prompt !== null) parts.push(`Prompt\n${asWritten(prompt.trimEnd())}`);
   const anew = Object.entries(minted).map(([name, value]) => `${name} ${value}`);
-  if (anew.length > 0) parts.push(`Anew each time: ${anew.join(', ')}`);
+  if (anew.length > 0) parts.push(`New each time: ${anew.join(', ')}`);
   return parts.join('\n\n');
 }

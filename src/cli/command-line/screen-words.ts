@@ -54,9 +54,9 @@ const GATE_WORDS: Readonly<Partial<Record<Gate, string>>> = {
   data_dir: 'the data folder is gone',
   store_lease: 'another daemon works on its store',
   run_elsewhere: 'a run of it is marked on another machine',
-  breaker: 'failed again and again; tries again by itself',
+  breaker: 'failed repeatedly; is retried automatically',
   usage_limit: 'its account is at its usage limit',
-  cooldown: 'its last start failed; tries again by itself',
+  cooldown: 'its last start failed; is retried automatically',
   max_concurrent: 'waits for a free place among the workers',
   resources: 'waits for free memory or disk',
 };

@@ -27,7 +27,7 @@ export const verb = defineVerb({
     const { clock, env } = context;
     const daemon = await findDaemon(settings);
     const disks = createDisks({ clock, runner: createRunner() });
-    const findings = await whileTelling(context, 'This machine is examined', () =>
+    const findings = await whileTelling(context, 'Checking this machine', () =>
       examine({ env, clock, settings, daemon, disks }).finally(() => disks.stop()),
     );
     const ok = findings.every((finding) => finding.level !== 'fail');

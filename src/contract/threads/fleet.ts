@@ -198,7 +198,7 @@ export function silenceFault(
   const since = seconds === null ? 'has not answered yet' : `has not answered for ${seconds} s`;
   return {
     code: 'remote_unreachable',
-    message: `${name} ${since}; it is asked again now. Nothing was sent. ${reason}`,
+    message: `${name} ${since}; another attempt runs now. Nothing was sent. ${reason}`,
   };
 }
 

@@ -83,7 +83,10 @@ export class Nudges {
       // First: a daemon that ends here has nudged nobody, rather than the next one nudging twice.
       runDirectories.update(run.launch_id, { nudged_at });
     } catch (error) {
-      logger.warn({ err: error, fiber: fiber_id }, 'an idle worker is not nudged, since that cannot be kept');
+      logger.warn(
+        { err: error, fiber: fiber_id },
+        'an idle worker is not nudged, because the nudge cannot be recorded',
+      );
       return;
     }
     run.nudged_at = nudged_at;

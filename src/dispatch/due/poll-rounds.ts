@@ -170,9 +170,7 @@ export class PollRounds {
       else
         this.#startAmong([...this.#world.documents.all()])
           .then(() => this.#noteHeldBack())
-          .catch((error) =>
-            this.#world.logger.error({ err: error }, 'held starts could not be gone on with'),
-          );
+          .catch((error) => this.#world.logger.error({ err: error }, 'held starts could not be continued'));
     });
   }
 
@@ -197,7 +195,7 @@ export class PollRounds {
       const proof =
         project_dir === undefined || !isAbsolute(project_dir) ? 'answers' : await disks.prove(project_dir);
       if (proof === 'unchecked') {
-        logger.warn({ fiber: document.id, project_dir }, 'a folder was not looked at yet; it is tried again');
+        logger.warn({ fiber: document.id, project_dir }, 'a folder was not checked yet; it is tried again');
         return;
       }
       if (waiting) asked.add(document);

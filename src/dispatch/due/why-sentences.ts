@@ -59,7 +59,7 @@ export function explainGate(
     case 'document':
       return {
         message: `its document cannot be read: ${document.error ?? ''}`,
-        mend: `mend ${document.path} in an editor; \`svc fiber check\` says when it is right`,
+        mend: `fix ${document.path} in an editor; \`svc fiber check\` says when it is right`,
       };
     case 'status':
       return explainStatus(document);
@@ -75,7 +75,7 @@ export function explainGate(
       return explainDue(document, facts);
     case 'mux':
       return {
-        message: `tmux has not told which workers run${facts.mux_detail === null ? '' : ` (${facts.mux_detail})`}`,
+        message: `tmux has not reported which workers run${facts.mux_detail === null ? '' : ` (${facts.mux_detail})`}`,
         mend: 'nothing is started before it answers; see `svc doctor`',
       };
     case 'stopped_all': {
@@ -98,8 +98,8 @@ export function explainGate(
       };
     case 'run_elsewhere':
       return {
-        message: `another daemon (${facts.elsewhere?.daemon ?? ''}) of host ${facts.host} started its worker at ${moment(facts.elsewhere?.since ?? facts.now)}, and nothing tells that it has ended`,
-        mend: `ask there; where nothing runs, start it here with \`svc dispatch ${id}\`, or wait until ${moment(facts.elsewhere?.until ?? facts.now)}`,
+        message: `another daemon (${facts.elsewhere?.daemon ?? ''}) of host ${facts.host} started its worker at ${moment(facts.elsewhere?.since ?? facts.now)}, and whether it has ended is not known`,
+        mend: `check there; if nothing runs, start it here with \`svc dispatch ${id}\`, or wait until ${moment(facts.elsewhere?.until ?? facts.now)}`,
       };
     case 'breaker':
       return {
@@ -109,14 +109,14 @@ export function explainGate(
     case 'usage_limit':
       return {
         message: facts.limit === null ? 'its account is over a usage limit' : describeLimit(facts.limit),
-        mend: `wait for it, go on with another agent by \`svc dispatch ${id} --agent AGENT --because-limit\`, or start it all the same with \`svc dispatch ${id} --force\``,
+        mend: `wait for it, go on with another agent by \`svc dispatch ${id} --agent AGENT --because-limit\`, or start it anyway with \`svc dispatch ${id} --force\``,
       };
     case 'held':
       return explainHold(facts, id);
     case 'cooldown':
       return {
         message: `${saidOf(facts.refusal)}; it is tried again at ${moment(facts.cooldown_until ?? facts.now)}`,
-        mend: `mend that, then start it at once with \`svc dispatch ${id}\``,
+        mend: `fix that, then start it at once with \`svc dispatch ${id}\``,
       };
     case 'max_concurrent':
       return {
@@ -140,7 +140,7 @@ function explainStatus({ id, status, svc, tempered }: FiberDocument): { message:
         : `accept the work with \`svc accept ${id}\`, or start it again with \`svc dispatch ${id}\`, which arms it`,
     };
   return {
-    message: `its status is ${status}, and only active fibers are started by themselves`,
+    message: `its status is ${status}, and only active fibers are started automatically`,
     mend: role
       ? `let it run on its schedule again with \`svc resume ${id}\``
       : `start it now with \`svc dispatch ${id}\`, which arms it`,
@@ -202,7 +202,7 @@ function saidOf(refusal: BlockedView | undefined): string {
 function explainDue(document: FiberDocument, { due }: WhyFacts): { message: string; mend: string } {
   const { id } = document;
   const mend = `run it once now with \`svc dispatch ${id}\``;
-  if (due?.kind === 'later') return { message: `its schedule comes round next at ${moment(due.next)}`, mend };
+  if (due?.kind === 'later') return { message: `its next scheduled start is at ${moment(due.next)}`, mend };
   if (due?.kind === 'never')
     return {
       message: due.error,

@@ -101,7 +101,7 @@ function shutCheck(gate: LaunchCheck, document: FiberDocument, refusal: Refusal)
     mend:
       refusal.needs === 'project_dir'
         ? `name its folder with \`svc dispatch ${document.id} --project-dir DIR\``
-        : `mend that, then start it at once with \`svc dispatch ${document.id}\``,
+        : `fix that, then start it at once with \`svc dispatch ${document.id}\``,
   };
 }
 

@@ -102,7 +102,7 @@ export class Settler {
     return { reason: plan.reason, code: exit?.code ?? null };
   }
 
-  /** Concludes the roles that are waiting for it; answers the fibers that moved. */
+  /** Concludes the roles that are due for it; returns the fibers that moved. */
   async concludePending(): Promise<string[]> {
     const done: string[] = [];
     for (const [key, run] of [...this.#memory.unconcluded]) {
@@ -184,12 +184,12 @@ export class Settler {
     try {
       return this.#world.documents.reread(known);
     } catch {
-      // The disk does not answer: what it said last decides, and the conclusion is tried until it is written.
+      // The disk does not answer: the last known content decides, and the conclusion is retried until it is written.
       return known;
     }
   }
 
-  /** The session can be gone a moment before its run script’s last word is on disk. */
+  /** The session may be gone a moment before the last write of its run script is on disk. */
   async #awaitEnd(run: Run): Promise<RecordedEnd> {
     const { clock, runDirectories } = this.#world;
     const until = clock.now() + EXIT_FILE_GRACE_MS;

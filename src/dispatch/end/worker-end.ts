@@ -45,19 +45,19 @@ export type EndPlan = {
   breaker: RunEnd;
   /** A hold that keeps the poller from starting it again by itself. */
   hold: NamedHold | null;
-  /** What kept the run script from starting the agent at all, or what killed it. */
+  /** What kept the run script from starting the agent, or what killed it. */
   refusal: Refusal | null;
   /** A standing role closes into awaiting review (LIF-5), a pinned one is parked. */
   conclude: boolean;
-  /** Its conversation could not be gone on with: one fresh start makes up for it (P7). */
+  /** Its conversation could not be resumed: one fresh start replaces it (P7). */
   owes_fresh_start: boolean;
 };
 
-/** Ends that say nothing of the fiber's own health. */
+/** Ends that prove nothing about the fiber's own health. */
 const NOT_ITS_FAULT = ['kill', 'forced_start', 'server_lost', 'reboot'];
 /** Ends after which the fiber waits for a person. */
 const HOLDS: Readonly<Record<string, NamedHold>> = { kill: 'killed', server_lost: 'server_lost' };
-/** Ends that nobody brought about. */
+/** Ends that nobody requested. */
 const BY_ITSELF = ['exited', 'session_gone'];
 
 /** Decides what follows from a worker's end; reads nothing but its argument. */
@@ -120,7 +120,7 @@ export function isConcludable(
   return exit === null || handed === null || handed <= exit.at + EXIT_TIME_SLACK_MS;
 }
 
-/** An end that somebody brings about. */
+/** An end that somebody requested. */
 const BROKEN_OFF = { exit: null, faultless: false };
 
 /** True for an end with a handoff, or of an agent that ended with 0. */
@@ -139,7 +139,7 @@ export function concludedBy(
   return concluded ?? { set: {}, unset: [] };
 }
 
-/** The run script tells whole seconds, and a worker hands off a moment before it exits. */
+/** The run script reports whole seconds, and a worker hands off a moment before it exits. */
 const EXIT_TIME_SLACK_MS = 2_000;
 
 /** The last word of whoever ended the run on purpose: a kill counts even when a handoff was under way. */

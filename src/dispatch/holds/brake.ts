@@ -3,8 +3,8 @@ import { type Pulled, readBrakeFile, removeBrakeFile, writeBrakeFile } from '../
 import { storageError, storageFault } from '../../platform/storage-error.ts';
 
 /**
- * The emergency brake: while it is pulled, nothing new is started on this host. It is one file, so that it
- * outlasts every end of the daemon and works without one; a file that cannot be read counts as pulled.
+ * The emergency brake: while it is on, nothing new is started on this host. It is one file, so that it survives every
+ * end of the daemon and works without one; a file that cannot be read counts as on.
  */
 export class Brake {
   readonly #path: string;
@@ -29,8 +29,8 @@ export class Brake {
   }
 
   /**
-   * Takes up a file that somebody else put there, and writes the one that could not be written. A file that is missing
-   * does not let go: only `release` does.
+   * Adopts a file that somebody else wrote, and retries one that could not be written. A missing file does not
+   * release the brake: only `release` does.
    */
   look(): Pulled | null {
     if (this.#fault !== null) this.#write();
@@ -47,7 +47,7 @@ export class Brake {
     return pulled;
   }
 
-  /** Pulls it at once, whether or not its file can be written; doing it again keeps the first moment. */
+  /** Applies the brake at once, whether or not its file can be written; a repeated call keeps the first time. */
   pull(note: string | null, now: number): Pulled {
     const pulled = {
       since: this.#pulled?.since ?? now,
@@ -58,7 +58,7 @@ export class Brake {
     return pulled;
   }
 
-  /** Lets it go; true when it was pulled. Throws when the file cannot be removed, and then it stays pulled. */
+  /** Releases the brake; true when it was on. Throws when the file cannot be removed, and then it stays on. */
   release(): boolean {
     const was = this.#pulled !== null;
     try {

@@ -42,7 +42,7 @@ export class BreakerBook {
     return entry?.held === true ? (entry.last_at ?? 0) : null;
   }
 
-  /** What there is to say of a paused or held fiber; null while the breaker is closed. `until`: null when it is held. */
+  /** The message about a paused or held fiber; null while the breaker is closed. `until` is null when it is held. */
   tripped(key: string, now: number): (BreakerEntry & { until: number | null }) | null {
     const entry = this.#entries.get(key);
     const until = this.pausedUntil(key, now);
@@ -119,7 +119,7 @@ export function blockWhenPaused(
   });
 }
 
-/** What happened again and again, and what was done about it. */
+/** What happened repeatedly, and what was done about it. */
 export function describeQuickEnds({ deaths, quick_ends, pauses, held }: BreakerEntry): string {
   const ends =
     quick_ends > deaths

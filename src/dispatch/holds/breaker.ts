@@ -9,7 +9,7 @@ export const breakerEntrySchema = z.object({
   /** How often it was paused for this row. */
   pauses: z.number().int().default(0),
   paused_until: z.number().nullable(),
-  /** Pauses have not helped: it waits for a person. */
+  /** No pause has helped: it waits for a person. */
   held: z.boolean().default(false),
   /** When the first and the last of them ended; absent in what an earlier version wrote. */
   first_at: z.number().optional(),
@@ -19,7 +19,7 @@ export const breakerEntrySchema = z.object({
 });
 export type BreakerEntry = z.infer<typeof breakerEntrySchema>;
 
-/** `pauses_ms`: one pause after the other, each longer; after the last one the fiber is held. */
+/** `pauses_ms`: the pauses in order, each longer; after the last one the fiber is held. */
 export type BreakerPolicy = {
   deaths: number;
   quick_ends: number;
@@ -69,8 +69,8 @@ export function afterRun(
 }
 
 /**
- * Until when the fiber is paused, or null when the breaker is closed or holds the fiber for good. A time that no pause
- * can have led to is from before the clock was turned back.
+ * Until when the fiber is paused; null when the breaker is closed or holds the fiber for good. A time that no pause
+ * can explain was written before the clock was set back.
  */
 export function pausedUntil(
   entry: BreakerEntry | undefined,

@@ -17,12 +17,12 @@ export class DataDirWatch {
     this.#onChange = options.onChange;
   }
 
-  /** What was seen last, a sentence with the fix; null while all is well. */
+  /** The fault that the last check found, with the fix; null while there is none. */
   get fault(): string | null {
     return this.#fault;
   }
 
-  /** Looks now. */
+  /** Checks now. */
   look(): string | null {
     const fault = dataDirFault(this.#mark);
     if (fault === this.#fault) return fault;

@@ -52,7 +52,7 @@ function withLosses(
   newId: () => string,
 ): IncidentRecord[] {
   const lost = new Set(losses.map(({ run }) => run.uid));
-  // A fiber waits for one word only, that on its latest loss.
+  // A fiber is in one incident at most, that of its latest loss.
   const next = without(incidents, (fiber) => lost.has(fiber.uid));
   for (const { run, cause, message } of losses) {
     const group = groupOf(run, cause);
@@ -131,7 +131,7 @@ export class IncidentBook {
     if (losses.length > 0) this.#replace(withLosses(this.#incidents, losses, now, newId));
   }
 
-  /** These fibers wait no more; an incident without fibers is over. */
+  /** Removes these fibers from their incidents; an incident without fibers is over. */
   drop(test: (fiber: CutOffFiber) => boolean): void {
     if (this.#fault !== null || this.#incidents.some((one) => one.fibers.some(test)))
       this.#replace(without(this.#incidents, test));
@@ -173,16 +173,16 @@ export class IncidentBook {
       this.#fault = null;
     } catch (error) {
       const { said, mend } = storageFault(this.#path, error) ?? { said: messageOf(error), mend: 'see to it' };
-      this.#fault = `the list of incidents is as it was before once the daemon is restarted: ${said}; ${mend} and say it again`;
+      this.#fault = `the change of the list of incidents is lost when the daemon restarts: ${said}; ${mend} and repeat the command`;
       this.#logger.error({ err: error, path: this.#path }, 'the list of incidents cannot be written');
     }
   }
 }
 
-/** Whether nobody has decided on the fiber since: a oneshot is still armed, a role has had no other run. */
+/** Whether nobody has decided on the fiber since: a oneshot is still armed, and a role has had no other run. */
 export function isWaiting(world: Pick<World, 'documents' | 'host'>, fiber: CutOffFiber): boolean {
   const document = world.documents.byUid(fiber.uid);
-  // A document that is not listed says nothing: its store may not be.
+  // A document that is not listed proves nothing: its store may not be listed either.
   if (document === undefined) return true;
   if (document.svc === undefined || document.svc.host !== world.host) return false;
   if (document.svc.kind === 'oneshot') return document.status === 'active';

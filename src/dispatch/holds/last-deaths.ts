@@ -5,7 +5,7 @@ import { keyOf } from '../world/documents.ts';
 /** Deaths that are remembered; the one that was noted longest ago is forgotten first. */
 export const MOST_DEATHS = 200;
 
-/** How the last worker of each fiber died, by fiber key; a later end of another kind takes it away. */
+/** How the last worker of each fiber died, by fiber key; a later end of another kind removes the entry. */
 export class LastDeaths {
   readonly #deaths = new Map<string, Death>();
 
@@ -18,12 +18,12 @@ export class LastDeaths {
     if (this.#deaths.size > MOST_DEATHS && oldest !== undefined) this.#deaths.delete(oldest);
   }
 
-  /** Takes up what run directories tell of ends before this daemon; manifests in the order of their starts. */
+  /** Restores deaths from the run directories of earlier daemons; manifests in the order of their starts. */
   recall(manifests: readonly Pick<RunManifest, 'uid' | 'death'>[]): void {
     for (const { uid, death } of manifests) if (death !== undefined) this.ended(uid, death);
   }
 
-  /** The death to show for a fiber of this host; a verdict on the fiber is the last word on it. */
+  /** The death to show for a fiber of this host; none once a person has judged the fiber. */
   of(document: FiberDocument, host: string): Death | undefined {
     if (document.svc?.host !== host || document.tempered !== undefined) return undefined;
     return this.#deaths.get(keyOf(document));

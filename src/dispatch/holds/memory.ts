@@ -14,8 +14,8 @@ import type { Refusals } from './refusals.ts';
 import type { StartGate } from './start-gate.ts';
 import type { UsageLimitBook } from './usage-limit-book.ts';
 
-/** Why nobody can tell what runs, while `mux_answers` is false. */
-export const UNTOLD = 'tmux has not told yet which workers run';
+/** Why the running workers are unknown, while `mux_answers` is false. */
+export const UNTOLD = 'tmux has not reported yet which workers run';
 
 /** What the dispatcher remembers of each fiber, by fiber key. */
 export type Memory = {
@@ -23,7 +23,7 @@ export type Memory = {
   refusals: Refusals;
   quarantine: Quarantine;
   breaker: BreakerBook;
-  /** Workers that went down with their server or with the machine, until a person says what becomes of them. */
+  /** Workers that ended with their server or with the machine, until a person decides about them. */
   incidents: IncidentBook;
   /** How the last worker of each fiber died. */
   deaths: LastDeaths;
@@ -37,21 +37,21 @@ export type Memory = {
   leases: Pick<StoreLeases, 'of' | 'confirm'>;
   /** The folder that starts are recorded in. */
   data_dir: Pick<DataDirWatch, 'fault' | 'look'>;
-  /** tmux has answered and every worker of an earlier daemon is known. */
+  /** tmux has answered, and every worker of an earlier daemon is known. */
   mux_answers: boolean;
   /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */
   most_workers: number | null;
   /** How long a worker that waits for a person or for its limit keeps its place, in milliseconds; null for as long as it runs. */
   place_kept_ms: number | null;
-  /** What of the machine holds new starts back. */
+  /** Holds new starts back while the machine is short of resources. */
   starts: StartGate;
-  /** Fresh starts that starts which resumed in vain still owe (P7). */
+  /** Fresh starts that are still owed after a start that resumed in vain (P7). */
   owed: Map<string, OwedStart>;
   /** Usage limits that accounts are over (P10). */
   limits: UsageLimitBook;
 };
 
-/** A start has come about: in the ledger, in the run directory, and in what is remembered of its fiber. */
+/** Records a completed start: in the ledger, in the run directory, and in the memory of its fiber. */
 export function cameAbout(
   world: Pick<World, 'clock' | 'host' | 'recordSession' | 'runDirectories'>,
   { refusals, quarantine }: Pick<Memory, 'quarantine' | 'refusals'>,

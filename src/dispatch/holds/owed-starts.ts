@@ -11,7 +11,7 @@ export type OwedStart = { launch_id: string; run_id: string; user_message: strin
 
 type Owed = { owed: Map<string, OwedStart> };
 
-/** What is owed to this fiber; null once another run was dispatched, or a person armed it again. */
+/** The fresh start that is owed to this fiber; null once another run was dispatched, or a person armed it again. */
 export function owedStart(memory: Owed, document: FiberDocument): OwedStart | null {
   const owed = memory.owed.get(document.uid ?? document.path);
   if (owed === undefined || document.svc?.runtime?.run_id !== owed.run_id || handedOff(document)) return null;

@@ -54,7 +54,7 @@ export class Quarantine {
     return 'boot_quarantine';
   }
 
-  /** The hold on this one fiber, or null. */
+  /** The hold on this fiber by name, or null. */
   namedHoldOf(key: string): Hold | null {
     return this.#named.get(key) ?? null;
   }
@@ -73,8 +73,8 @@ export class Quarantine {
   }
 
   /**
-   * Its worker of this start runs under this daemon's eyes, so that continuing it is no fresh start. A worker that was
-   * started after the hold was put on lifts it; one that was to be killed stays held when it lives on.
+   * The worker of this start runs under this daemon, so that continuing it is no fresh start. A worker that was
+   * started after the hold lifts it; one that was to be killed stays held if it survives.
    */
   sawRunning(key: string, launch_id: string): void {
     this.#free.add(key);
@@ -91,7 +91,7 @@ export class Quarantine {
     return this.#write(key);
   }
 
-  /** Writes what could not be written before. */
+  /** Retries the writes that failed before. */
   writeAgain(): void {
     for (const key of this.#unwritten) this.#write(key);
   }

@@ -7,8 +7,8 @@ import type { Memory } from './memory.ts';
 type StoreListing = { root: string; listed: SweepTicket | null };
 
 /**
- * Lifts the holds of fibers that were removed. A listing that misses a fiber may have passed it while it moved, so it
- * counts as removed only when every store was listed whole once more after it was first missed.
+ * Lifts the holds of fibers that were removed. A listing can miss a fiber that moves meanwhile, so it counts as
+ * removed only when every store was listed completely once more after it was first missed.
  */
 export class RemovedFibers {
   readonly #memory: Pick<Memory, 'quarantine' | 'runs'>;
@@ -47,7 +47,10 @@ export class RemovedFibers {
   }
 }
 
-/** The store of each fiber by its folded key and by its file; `all_read`: no document hides which fiber it is. */
+/**
+ * The store of each fiber by its folded key and by its file; `all_read`: every document could be read, so none can
+ * hide a fiber.
+ */
 function placesOf(rows: Iterable<FiberDocument>): { places: Map<string, string>; all_read: boolean } {
   const places = new Map<string, string>();
   let all_read = true;
@@ -59,7 +62,7 @@ function placesOf(rows: Iterable<FiberDocument>): { places: Map<string, string>;
   return { places, all_read };
 }
 
-/** Two spellings of a uid are one; of two files whose names differ so, one more is kept at worst. */
+/** Two spellings of a uid are one; if two files differ only so, the worst case is one hold too many. */
 function foldedKey(key: string): string {
   return key.toUpperCase();
 }

@@ -25,7 +25,8 @@ export function explainResources(hold: ResourceHold): { message: string; mend: s
       message: `${hold.burst} workers were started in one go, and further ones are spaced; the next may start at ${new Date(hold.next_at).toISOString()}`,
       mend: `wait for it; ${setting} sets the spacing`,
     };
-  const young = hold.young === 0 ? '' : ` beside what ${hold.young} young workers are expected to use`;
+  const young =
+    hold.young === 0 ? '' : ` after what ${hold.young} workers that just started are expected to use`;
   const [free, floor] = figures(hold.what, hold.free, hold.floor);
   return {
     message: `${free}${young}, and new workers wait below ${floor}`,

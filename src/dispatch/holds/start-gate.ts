@@ -4,7 +4,7 @@ import { memoryBytes } from '../../contract/memory-max.ts';
 import type { MemoryLimits } from '../run-directory/worker-memory.ts';
 
 /**
- * What a start uses up; what is free of it now, in bytes or as a number. Null: the system does not tell.
+ * What a start needs, and how much of it is free now, in bytes or as a number. Null: the system does not report it.
  * `workers_memory` is what the limit of all workers together leaves.
  */
 export const RESOURCES = ['memory', 'workers_memory', 'processes', 'descriptors', 'terminals'] as const;
@@ -14,7 +14,7 @@ export type FreeResources = Record<Resource, number | null>;
 export type StartPolicy = {
   /** New starts wait while less than this is free. */
   floors: Record<Resource, number>;
-  /** What a worker is expected to use: of a young one the system does not tell yet. */
+  /** The expected use of a worker, as long as the system does not report that of a young one yet. */
   each: Record<Resource, number>;
   /** How long a worker is young, in milliseconds. */
   young_ms: number;
@@ -23,10 +23,10 @@ export type StartPolicy = {
   spacing_ms: number;
 };
 
-/** Starts so far: those of young workers, oldest first, and the time up to which the pace is used up. */
+/** Starts so far: those of young workers, oldest first, and the time until which the spacing is used up. */
 export type StartRecord = { young: readonly number[]; paced_until: number };
 
-/** What holds new starts back. `free` is less what young workers are expected to use yet. */
+/** What holds new starts back. `free` is reduced by what workers that just started are expected to use. */
 export type ResourceHold =
   | { what: Resource; free: number; floor: number; young: number }
   | { what: 'pace'; burst: number; next_at: number };
@@ -51,7 +51,7 @@ export function judgeStart(
 
 /** The record with one more start. */
 export function withStart(record: StartRecord, policy: StartPolicy, now: number): StartRecord {
-  // Starts that a person asked for go ahead of the pace, and may not stop it for longer than a burst does.
+  // Starts that a person requests ignore the spacing, and delay it by no more than one burst.
   const ahead = Math.min(pacedUntil(record, policy, now), now + policy.burst * policy.spacing_ms);
   return {
     young: [...record.young.filter((at) => isYoung(at, policy, now)), now],
@@ -68,7 +68,7 @@ export function withoutStart(record: StartRecord, policy: StartPolicy, at: numbe
   };
 }
 
-/** A time that no starts can have led to is from before the clock was turned back. */
+/** A time that no starts can explain was written before the clock was set back. */
 function pacedUntil({ paced_until }: StartRecord, { burst, spacing_ms }: StartPolicy, now: number): number {
   return paced_until > now + (burst + 1) * spacing_ms ? now : paced_until;
 }
@@ -77,7 +77,7 @@ function isYoung(at: number, { young_ms }: StartPolicy, now: number): boolean {
   return Math.abs(now - at) < young_ms;
 }
 
-/** What the machine told is used for so long, in milliseconds. */
+/** How long a reading of the machine's resources is cached, in milliseconds. */
 const FRESH_MS = 500;
 
 /** Holds new starts of the poller back while the machine is short of what they need. */
@@ -87,7 +87,7 @@ export class StartGate {
   readonly #clock: Clock;
   #record: StartRecord = { young: [], paced_until: 0 };
   #seen: { at: number; free: FreeResources } | null = null;
-  /** Fibers that waited for nothing else when they were last looked at. */
+  /** Fibers that waited for nothing else at the last check. */
   waiting = 0;
 
   constructor(options: { policy: StartPolicy; look: () => FreeResources; clock: Clock }) {
@@ -103,7 +103,7 @@ export class StartGate {
     return judgeStart(this.#seen.free, this.#policy, this.#record, now);
   }
 
-  /** Counts a start from its beginning on, whoever asked for it; the answer takes back one that came to nothing. */
+  /** Counts a start from its beginning, whoever requested it; the returned function takes back one that failed. */
   begin(): () => void {
     const now = this.#clock.now();
     this.#record = withStart(this.#record, this.#policy, now);
@@ -113,9 +113,12 @@ export class StartGate {
   }
 }
 
-/** What a worker is expected to use until the machine tells: an agent program with its helpers, soon after its start. */
+/**
+ * The expected use of a worker until the machine reports it: an agent program with its helper processes, soon after
+ * its start.
+ */
 const EACH = { memory: 300e6, processes: 30, descriptors: 4, terminals: 1 };
-/** Share of the memory of all workers that is kept for those that run. */
+/** Share of the memory of all workers that is reserved for those that run. */
 const KEPT_SHARE = 0.05;
 const YOUNG_MS = 30_000;
 

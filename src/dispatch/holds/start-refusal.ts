@@ -28,7 +28,7 @@ export function requireMayStart(memory: Guards, store: string | null, options: {
 
 function refuseWhileStopped(memory: Pick<Memory, 'brake'>, authority: Authority): Refusal | null {
   if (authority.kind === 'request' && authority.despite_brake === true) return null;
-  return refuseByBrake(memory, ', or start this one all the same with `svc dispatch --despite-brake`');
+  return refuseByBrake(memory, ', or start this one anyway with `svc dispatch --despite-brake`');
 }
 
 function refuseByBrake({ brake }: Pick<Memory, 'brake'>, otherwise: string): Refusal | null {
@@ -37,7 +37,7 @@ function refuseByBrake({ brake }: Pick<Memory, 'brake'>, otherwise: string): Ref
   const why = pulled.note === null ? '' : ` (${pulled.note})`;
   return {
     reason: 'stopped_all',
-    message: `the emergency brake is on${why}: nothing new is started; let it go with \`svc resume-all\`${otherwise}`,
+    message: `the emergency brake is on${why}: nothing new is started; release it with \`svc resume-all\`${otherwise}`,
   };
 }
 

@@ -14,9 +14,9 @@ const limitSchema = z.object({
   agent: z.string(),
   notice: z.string(),
   at: z.number(),
-  /** Nothing is started on this account before. */
+  /** No start on this account before this time. */
   until: z.number(),
-  /** The program told when it ends; else `until` is the setting's guess. */
+  /** The program reported when it ends; otherwise `until` is estimated from the setting. */
   told: z.boolean(),
 });
 export type AccountLimit = z.infer<typeof limitSchema>;
@@ -25,7 +25,7 @@ const bookSchema = z.object({ version: z.literal(1), limits: z.array(limitSchema
 /** Whose limits count: an agent's account and model. */
 export type Payer = { account: string; model: string | null };
 
-/** An answer that was under way when the limit was met is no sign that it is over. */
+/** An answer that was already under way when the limit was reached does not prove that the limit is over. */
 const IN_FLIGHT_MS = 120_000;
 
 /** The usage limits in force, kept in one file so that they survive a restart (P10). */
@@ -63,7 +63,7 @@ export class UsageLimitBook {
     return true;
   }
 
-  /** The account was seen at work at this moment: what was noted before is over. */
+  /** The account worked at this time: limits noted before are over. */
   lift(payer: Payer, at: number): boolean {
     const left = this.#limits.filter((one) => one.at + IN_FLIGHT_MS >= at || !concerns(one, payer));
     if (left.length === this.#limits.length) return false;

@@ -124,7 +124,7 @@ export function showLimit(
     memory.refusals.clear(key, 'usage_limit');
     return true;
   }
-  const message = `${describeLimit(limit)}; \`svc dispatch ${document.id} --force\` starts it all the same`;
+  const message = `${describeLimit(limit)}; \`svc dispatch ${document.id} --force\` starts it anyway`;
   if (row?.reason === 'usage_limit' && row.retry_at === limit.until && row.message === message) return false;
   memory.refusals.clear(key);
   memory.refusals.record(key, { reason: 'usage_limit', message }, world.clock.now(), limit.until);

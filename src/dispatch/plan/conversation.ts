@@ -187,7 +187,7 @@ function refusalOf(
     message:
       reason === 'session_open_in_resume'
         ? `the conversation ${session_uuid} of ${document.id} is open in the tmux session ${resumeSessionName(session_uuid)}; close it there, or start fresh with \`svc dispatch ${document.id} --resume-mode fresh\``
-        : `tmux did not tell whether the conversation ${session_uuid} of ${document.id} is open elsewhere; see \`svc doctor\``,
+        : `tmux did not report whether the conversation ${session_uuid} of ${document.id} is open elsewhere; see \`svc doctor\``,
   };
 }
 

@@ -14,8 +14,8 @@ export type PlannedRun = {
 export type StartResult =
   | { kind: 'started'; run: Run }
   | { kind: 'refused'; refusal: Refusal }
-  /** The poller found the document no longer as it had judged it; nothing was written. */
+  /** The document has changed since the poller checked it; nothing was written. */
   | { kind: 'moot' };
 
-/** What came of a start; `uncertain`: the multiplexer did not say whether there is a session. */
+/** The outcome of a start; `uncertain`: the multiplexer did not report whether the session exists. */
 export type StartOutcome = StartResult | { kind: 'uncertain'; refusal: Refusal };

@@ -54,12 +54,12 @@ export function refuseByDirectory(directory: string, look: DirectoryLook): Refus
     case 'silent':
       return {
         reason: 'project_dir_unreachable',
-        message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; is its disk mounted? It is asked again by itself`,
+        message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; check that its disk is mounted. It is retried automatically`,
       };
     case 'unchecked':
       return {
         reason: 'queue_full',
-        message: `project_dir ${directory} was not looked at yet: too many other folders are being looked at; try again in a moment`,
+        message: `project_dir ${directory} was not checked yet: too many other folders are being checked; try again in a moment`,
       };
     case 'missing':
       return missing(`project_dir ${directory} does not exist`);

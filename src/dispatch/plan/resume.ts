@@ -18,7 +18,7 @@ type PreviousConversation = {
 export type ResumeFacts = {
   /** As it is before the start marks or arms it. */
   document: FiberDocument;
-  /** Null where no dispatch has left a conversation. */
+  /** Null if no dispatch has left a conversation. */
   previous: PreviousConversation | null;
   /** The transcript of that conversation. */
   transcript: TranscriptProbe;
@@ -28,7 +28,7 @@ export type ResumeFacts = {
   harness: HarnessName;
   /** The agent that is about to start keeps its conversations where this one is, and starts in its folder. */
   reachable: boolean;
-  /** How its run ended, by its run directory; null where nothing tells. */
+  /** How its run ended, by its run directory; null if that is unknown. */
   end: { at: number; handed_off: boolean } | null;
   /** The fiber was seen closed when its run had ended, or later. */
   seen_closed: boolean;
@@ -80,7 +80,7 @@ export function decideResume(facts: ResumeFacts): ResumeDecision {
 
 function freshBecause(facts: ResumeFacts, previous: PreviousConversation): FreshReason | null {
   const { document, mode } = facts;
-  // What a program cannot do, no mode can ask of it.
+  // A mode cannot request what the program does not support.
   if (mode === 'previous') return cannotContinue(facts, previous);
   if (workerHandedOff(facts)) return 'handed_off';
   if (facts.resumed_in_vain) return 'resumed_in_vain';
@@ -111,7 +111,7 @@ function workerHandedOff({ document, end }: ResumeFacts): boolean {
   return handedOff(document) && end?.handed_off !== false;
 }
 
-/** The stamp is not the worker's: a verb left it when it armed the fiber again (LIF-6). */
+/** The timestamp is not the worker's: a verb left it when it armed the fiber again (LIF-6). */
 function isArmedAgain({ document, end }: ResumeFacts): boolean {
   return handedOff(document) && end?.handed_off === false;
 }

@@ -37,7 +37,7 @@ export class FolderDialogs {
     if (picker === null)
       throw new CodedError(
         'folder_picker_unavailable',
-        'this host has no folder picker: it takes a desktop, and zenity or kdialog on Linux; type the path instead',
+        'this host has no folder picker: it needs a desktop, and zenity or kdialog on Linux; type the path instead',
       );
     if (this.#open !== null)
       throw new CodedError('dialog_open', 'a folder dialog is open on this host; answer it or close it');

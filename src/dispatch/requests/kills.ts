@@ -124,7 +124,7 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
     if (!(await this.#ports.cut(run)))
       throw new CodedError(
         'mux_unavailable',
-        `the worker ${run.mux_session} could not be seen to end; look at it with \`svc attach ${id}\``,
+        `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${id}\``,
         { details: { fiber_id: id } },
       );
     const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };

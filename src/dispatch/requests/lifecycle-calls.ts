@@ -104,7 +104,7 @@ export class LifecycleCalls {
       if (request.dry_run === true && this.#ports.cli !== null)
         throw new CodedError(
           'invalid_request',
-          'the program that SVC_CLI names cannot rehearse; leave dry_run out, and add --yes where svc asks first',
+          'the program in SVC_CLI does not support dry_run; leave it out, and add --yes where svc asks first',
         );
       const document = this.#reread(this.#ports.look(request.fiber, request.store));
       await this.#requireDirectory(document, request);

@@ -92,7 +92,7 @@ function windowArgv(
 async function requireSession(world: Pick<World, 'mux'>, mux_session: string): Promise<void> {
   const listing = await world.mux.list();
   if (listing.kind === 'unknown')
-    throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);
+    throw new CodedError('mux_unavailable', `tmux did not list its sessions (${listing.detail}); try again`);
   if (listing.kind === 'alive' && listing.sessions.some((session) => session.name === mux_session)) return;
   if (UUID.test(mux_session)) throw notATerminal(mux_session);
   throw new CodedError(

@@ -337,10 +337,7 @@ async function setEffortBy(
   { id, effort, dry_run }: AgentEffort,
 ): Promise<AgentEffortReply> {
   if (dry_run === true)
-    throw new CodedError(
-      'invalid_request',
-      'the program that SVC_CLI names cannot rehearse; leave dry_run out',
-    );
+    throw new CodedError('invalid_request', 'the program in SVC_CLI does not support dry_run; leave it out');
   const words = effort === null ? ['--reset', '--', id] : ['--', id, effort];
   return cli.ask(['agents', 'effort', '--json', ...words], agentEffortReplySchema, 'invalid_request');
 }
@@ -363,7 +360,7 @@ function asRefusal(error: unknown): unknown {
 }
 
 function rehearseChange({ file, before, after }: OperatorChange): Rehearsal {
-  if (after === before) return rehearsal(`write nothing: ${file} says this already`);
+  if (after === before) return rehearsal(`write nothing: ${file} has this content already`);
   const written = { path: file, diff: unifiedDiff(basename(file), before, after) };
   return rehearsal(after === null ? `remove ${file}` : `write ${file}`, { documents: [written] });
 }

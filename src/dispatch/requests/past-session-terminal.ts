@@ -60,7 +60,7 @@ export class PastSessions implements Write<AskedPastSession, PlannedSession, Reh
     if (listing.kind === 'unknown')
       throw new CodedError(
         'mux_unavailable',
-        `tmux did not tell its sessions (${listing.detail}); try again`,
+        `tmux did not list its sessions (${listing.detail}); try again`,
       );
     const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
     if (open) return { session, mux_session, start: null };
@@ -147,7 +147,7 @@ async function folderOf(
 ): Promise<string> {
   const past = await world.harness.findPastSession(agent, session);
   if (past.kind === 'unknown')
-    throw new CodedError('store_unavailable', `the transcripts could not be looked through: ${past.detail}`);
+    throw new CodedError('store_unavailable', `the transcripts could not be searched: ${past.detail}`);
   if (past.kind === 'missing')
     throw new CodedError(
       'transcript_missing',

@@ -6,10 +6,10 @@ import { endOfFile } from './run-file-end.ts';
 /** Written by `svc hook event` into the run directory that the agent's environment names. */
 const PHASE_SIGNS_FILE = 'phases.jsonl';
 
-/** The last sign stands at the end; signs of agents inside may stand after it. */
+/** The last sign is at the end of the file; signs of nested agents may follow it. */
 const MOST_BYTES = 16 * 1024;
 
-/** What a hook of the agent program told of its session, or its transcript of an end that no hook tells. */
+/** What a hook of the agent program reported of its session, or its transcript of an end that no hook reports. */
 export type PhaseSign = {
   /** Milliseconds. */
   at: number;
@@ -33,7 +33,7 @@ export function readPhaseSigns(run_dir: string): PhaseSign[] {
   return endOfFile(join(run_dir, PHASE_SIGNS_FILE), MOST_BYTES).split('\n').flatMap(signOf);
 }
 
-/** Changes whenever a hook has told more; null where nothing was told, or the file cannot be looked at. */
+/** Changes whenever a hook has reported more; null where nothing was reported, or the file cannot be checked. */
 export function phaseSignsMark(run_dir: string): string | null {
   try {
     const entry = statSync(join(run_dir, PHASE_SIGNS_FILE), { throwIfNoEntry: false });

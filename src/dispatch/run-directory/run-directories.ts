@@ -29,7 +29,7 @@ import { readUsageNoticeOf, type UsageNotice } from './usage-notices.ts';
 /** How a start ended, as its run directory tells. */
 export type RecordedEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
 
-/** Most characters of a kept screen that are shown; the last ones say why a worker died. */
+/** Most characters of a kept screen that are shown; the last ones show why a worker died. */
 const MOST_SCREEN = 8_000;
 
 /** The run directories of one data dir, by launch id. */
@@ -58,7 +58,7 @@ export class RunDirectories {
     claimRun(this.#data_dir, claim);
   }
 
-  /** Brings the manifest up to date; what cannot be written is told in the log and found again at the next start. */
+  /** Updates the manifest; a failed write is logged, and repaired at the next start. */
   update(launch_id: string, change: Parameters<typeof updateRun>[1]): void {
     if (change.state === 'ended') this.#agents.delete(launch_id);
     try {
@@ -125,7 +125,7 @@ export class RunDirectories {
     }
   }
 
-  /** The newest notice of a usage limit that hooks reported for a start. */
+  /** The newest usage limit notice that hooks reported for a start. */
   usageNotice(launch_id: string): UsageNotice | null {
     try {
       return readUsageNoticeOf(this.directory(launch_id));
@@ -135,7 +135,7 @@ export class RunDirectories {
     }
   }
 
-  /** Says beforehand who ends the run and why. */
+  /** Records in advance who ends the run and why. */
   writeEnd(launch_id: string, reason: string, at: number): void {
     try {
       recordEnd(this.directory(launch_id), { reason, at });
@@ -145,8 +145,8 @@ export class RunDirectories {
   }
 
   /**
-   * Takes back the word that a forced start ends this run: it did not come about, and how the run really ends later
-   * is another matter. A kill stays a kill, whenever it takes effect.
+   * Takes back the record that a forced start ends this run: that start failed, and how the run really ends later is
+   * independent. A recorded kill stays, whenever it takes effect.
    */
   withdrawForcedStart(launch_id: string): void {
     try {
@@ -177,7 +177,7 @@ export class RunDirectories {
     }
   }
 
-  /** Removes the directories of ended runs that are over the bounds; answers how many. */
+  /** Removes the directories of ended runs that exceed the limits; returns how many. */
   prune(now: number): number {
     try {
       const expired = selectExpiredRuns(listRuns(this.#data_dir), now);
@@ -201,7 +201,7 @@ export type RunRetention = { most: number; max_age_ms: number };
 
 export const DEFAULT_RETENTION: RunRetention = { most: 200, max_age_ms: 14 * 24 * 60 * 60 * 1000 };
 
-/** Directories to remove. Only ended runs are: one that may be alive or cannot be read is never touched. */
+/** The directories to remove: only ended runs, never one that may be alive or cannot be read. */
 export function selectExpiredRuns(
   entries: readonly RunEntry[],
   now: number,

@@ -18,7 +18,7 @@ export function sourceOf(launch_id: string): string {
   return `svc-${launch_id}`;
 }
 
-/** Stands in a rehearsal for the id that the app server gives to a conversation when it begins one. */
+/** Placeholder in a rehearsal for the id that the app server assigns when it begins a conversation. */
 export const NEW_CONVERSATION = '<conversation>';
 
 /** True while a conversation belongs to the fiber although its first turn is not known to have begun (CAP-8). */
@@ -59,7 +59,7 @@ export function appRunState(run: AppSurfaceRun): Pick<RunView, 'state'> & RunPha
   };
 }
 
-/** True where no turn runs and the last one failed; a restarted app server tells such a conversation as waiting. */
+/** True where no turn runs and the last one failed; a restarted app server reports such a conversation as waiting. */
 function hasFailed({ phase, last_turn }: AppRun): boolean {
   return phase !== 'working' && last_turn?.failed === true;
 }

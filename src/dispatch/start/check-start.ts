@@ -22,7 +22,7 @@ import type { World } from '../world/world.ts';
 export type Wish = { mode: ResumeMode | null; cuts: boolean };
 const NO_WISH: Wish = { mode: null, cuts: false };
 
-/** The checks' answer: what a start will run, with nothing written yet. */
+/** The result of the checks: what a start will run, with nothing written yet. */
 export type Checked =
   | {
       kind: 'ready';
@@ -31,7 +31,7 @@ export type Checked =
       project_dir: string;
       conversation: Conversation;
       role_store: string | null;
-      /** Where its changes go together with those of others; null where the look did not tell. */
+      /** The work tree that its changes share with those of other fibers; null if the check did not find one. */
       work_tree: string | null;
     }
   | { kind: 'refused'; refusal: Refusal };

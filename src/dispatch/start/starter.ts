@@ -31,7 +31,7 @@ export type StarterPorts = {
 
 type Reserved = NonNullable<SurfaceStarts['reserved']>;
 
-/** What a start comes to by its checks. A refusal says whether it is `noted` against the fiber. */
+/** The outcome of the checks of a start. `noted`: the refusal is recorded for the fiber. */
 type PlannedStart =
   | { kind: 'refused'; refusal: Refusal; noted: boolean }
   | { kind: 'continue'; run: Run; reserved: Reserved }
@@ -63,7 +63,10 @@ export class Starter {
     await Promise.allSettled([...this.#underWay.values()]);
   }
 
-  /** Starts a worker, or tells why not; never throws. The caller has seen that none is under way. */
+  /**
+   * Starts a worker, or returns why not; never throws. The caller has checked that no start of the fiber is in
+   * progress.
+   */
   start(document: FiberDocument, authority: Authority, directory?: string): Promise<StartResult> {
     const key = keyOf(document);
     this.#memory.starting.add(key);
@@ -119,7 +122,7 @@ export class Starter {
     const ordered = givenAgent(document, authority.agent ?? null);
     const checked = await checkStart(this.#world, ordered, directory, { wish });
     if (checked.kind === 'refused') return { ...checked, noted: true };
-    // The brake may have been pulled, or the lease lost, while the checks were asked.
+    // The brake may have been applied, or the lease lost, during the checks.
     const since = stopped();
     if (since !== null) return { kind: 'refused', refusal: since, noted: false };
     const worktree = await planWorktree(this.#world, ordered, checked.project_dir);
@@ -138,7 +141,7 @@ export class Starter {
       return plan.noted ? this.#refuse(document, plan.refusal) : { kind: 'refused', refusal: plan.refusal };
     if (plan.kind === 'continue') return this.#continue(document, plan, authority);
     const { planned, earlier, worktree } = plan;
-    // Judged once more from its beginning: making the worktree took time, and its folder is another one.
+    // Checked again from the start: making the worktree took time, and changed the folder.
     if (worktree !== null) {
       if (authority.kind === 'request')
         return this.#start(await this.#ownFolder(document, worktree), authority, undefined);
@@ -167,7 +170,10 @@ export class Starter {
     return made;
   }
 
-  /** Has the fiber started once it has its worktree: a checkout may take minutes, and other fibers are due meanwhile. */
+  /**
+   * Starts the fiber once it has its worktree. The poller does not wait: a checkout may take minutes, and other
+   * fibers are due meanwhile.
+   */
   #followOwnFolder(document: FiberDocument, place: WorktreePlace): void {
     this.#ownFolder(document, place)
       .then(
@@ -236,9 +242,9 @@ export class Starter {
     );
   }
 
-  /** Notes the refusal; a fiber that is not armed is not tried again by itself, whatever the cooldown. */
+  /** Records the refusal; a fiber that is not armed is not retried automatically, whatever the cooldown. */
   #refuse(document: FiberDocument, refusal: Refusal): StartResult {
-    // A check that never had its turn says nothing of the fiber: no row, no cooldown.
+    // A check that never got its turn proves nothing about the fiber: no row, no cooldown.
     if (refusal.reason === 'queue_full') return { kind: 'refused', refusal };
     const now = this.#world.clock.now();
     const retry_at = document.status === 'active' ? now + this.#world.settings.preflight_cooldown_ms : null;
@@ -275,6 +281,6 @@ function asksFresh(authority: Authority): boolean {
 function cannotEnd(run: Run): Refusal {
   return {
     reason: 'mux_unavailable',
-    message: `the worker ${run.mux_session} could not be seen to end; look at it with \`svc attach ${run.fiber_id}\``,
+    message: `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${run.fiber_id}\``,
   };
 }

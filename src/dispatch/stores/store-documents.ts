@@ -335,7 +335,7 @@ export class StoreDocuments implements Documents {
     if (this.#isSilent(root))
       throw new CodedError(
         'store_unavailable',
-        `the disk of ${root} does not answer; it is asked again by itself`,
+        `the disk of ${root} does not answer; it is retried automatically`,
       );
     return store;
   }

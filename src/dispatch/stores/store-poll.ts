@@ -254,7 +254,7 @@ export class StorePoll {
   }
 
   #silent(): void {
-    const message = `the disk of ${this.root} does not answer; it is asked again by itself`;
+    const message = `the disk of ${this.root} does not answer; it is retried automatically`;
     if (this.#health.error !== message)
       this.#logger.warn({ store: this.root }, 'the disk of a store does not answer');
     this.#unlisted(message);

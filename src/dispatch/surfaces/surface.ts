@@ -19,7 +19,7 @@ import type { DocumentChange } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import type { Answer } from '../world/write.ts';
 
-/** What of a planned start only its surface knows. */
+/** The part of a planned start that only its surface knows. */
 export type ShownStart = {
   /** Words before the agent in the sentence that says what is started. */
   what: string;
@@ -29,7 +29,7 @@ export type ShownStart = {
   minted: Rehearsal['minted'];
 };
 
-/** Starts whose outcome nobody told and that are gone on with, never made twice. */
+/** Starts with an unknown outcome, which are continued and never repeated. */
 type ReservedStarts = {
   goOn(world: World, run: Run, user_message: string | null): Promise<StartOutcome>;
   /** What `goOn` would do now. */
@@ -59,13 +59,13 @@ export type SurfaceStarts = {
   ): Promise<StartOutcome>;
   show(world: World, document: FiberDocument, planned: PlannedRun): ShownStart;
   reserved: ReservedStarts | null;
-  /** What keeps anybody from telling how a run stands; null when it can be told. */
+  /** Why the state of a run cannot be determined; null when it can. */
   unserved(world: World): Promise<Refusal | null>;
-  /** Why a fiber with this run is not started, where the surface knows more than that it runs. */
+  /** Why a fiber with this run is not started, if the surface knows more than that it runs. */
   explain(id: string, run: Run, unserved: Refusal | null): { message: string; mend: string } | null;
 };
 
-/** What lives on one surface in this daemon. */
+/** The runs and captures of one surface in this daemon. */
 export type OpenSurface = {
   captures: {
     capture<Q extends AskedCapture>(
@@ -75,12 +75,12 @@ export type OpenSurface = {
     view(): CaptureView[];
     /** Takes an ended capture off the list. */
     dismiss(run_id: string): void;
-    /** Resolves when none is being started. */
+    /** Resolves when no start is in progress. */
     settled(): Promise<void>;
   };
   claims: { claim<Q extends ClaimRequest>(asked: Q): Promise<Answer<Q, Rehearsal, Claimed>> };
-  /** Ends a run on request; false when it could not be seen to end. */
+  /** Ends a run on request; false if its end could not be confirmed. */
   cut(run: Run, reason: 'kill' | 'forced_start'): Promise<boolean>;
-  /** Holds what lives here against what tells of it, where that is not the multiplexer. */
+  /** Compares the runs of this surface with their server, for a surface without the multiplexer. */
   watch(): Promise<void>;
 };

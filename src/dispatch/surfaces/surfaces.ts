@@ -8,7 +8,7 @@ import { openTerminal, TERMINAL, type TerminalPorts } from './terminal/terminal.
 /** How workers are started on each surface. */
 export const SURFACES: Record<Surface, SurfaceStarts> = { cli: TERMINAL, app: APP };
 
-/** What lives on each surface in this daemon. */
+/** The runs and captures of each surface in this daemon. */
 export function openSurfaces(world: World, memory: Memory, ports: TerminalPorts) {
   return {
     cli: openTerminal(world, memory, ports),

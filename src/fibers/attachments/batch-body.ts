@@ -20,7 +20,7 @@ export function parseBatch<S extends z.ZodType>(schema: S, body: Uint8Array): z.
 export function notAcceptable(issues: readonly { path: string; message: string }[]): CodedError {
   const first = issues[0];
   const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
-  return new CodedError('invalid_request', `The body is not acceptable${where}: ${first?.message ?? ''}.`, {
+  return new CodedError('invalid_request', `The body is not valid${where}: ${first?.message ?? ''}.`, {
     details: { issues },
   });
 }

@@ -91,6 +91,6 @@ function overSocket(socket: WebSocket, events: TextSocketEvents): TextSocket {
 const [NO_CODE, NO_CLOSE_FRAME] = [1005, 1006];
 
 function closedBy(code: number): string {
-  if (code === NO_CLOSE_FRAME) return 'it broke the connection off, as when its program dies';
+  if (code === NO_CLOSE_FRAME) return 'it cut the connection, as when its program dies';
   return code === NO_CODE ? 'it closed the connection' : `it closed the connection with code ${code}`;
 }

@@ -53,7 +53,7 @@ function wayThrough(socket: Socket): OpenWay {
       const { taken, why } = answer.line;
       if (taken === 'starts') return { kind: 'given' };
       if (taken === 'queued') return { kind: 'queued' };
-      const detail = typeof why === 'string' ? why : 'its extension did not say what it did';
+      const detail = typeof why === 'string' ? why : 'its extension did not report what it did';
       return { kind: taken === 'no' ? 'not_given' : 'unknown', detail };
     },
     close: () => socket.destroy(),

@@ -8,7 +8,12 @@ describe('[RTE-2] a fiber that this host has under no such name', () => {
     host: 'host-a',
     origins: {
       'host-a': read({ id: 'near', uid: 'U0' }, { id: 'farther', uid: null }),
-      'host-b': read({ id: 'far', uid: 'U1' }, { id: 'far/away', uid: null }, { id: 'moss', uid: null }),
+      'host-b': read(
+        { id: 'far', uid: 'U1' },
+        { id: 'far/away', uid: null },
+        { id: 'fern', uid: null },
+        { id: 'moss', uid: null },
+      ),
       'host-c': read({ id: 'stones', uid: 'U2' }, { id: 'moss', uid: null }),
       'host-d': { read: null },
     },
@@ -46,7 +51,7 @@ describe('[RTE-2] a fiber that this host has under no such name', () => {
 
   it('is refused where several of one host fit', () => {
     expect(() => placeMeant('f', places, 'host-b')).toThrow(
-      'f may be far on host-b or far/away on host-b; give more of the id, or the ULID',
+      'f may be far on host-b or fern on host-b; give more of the id, or the ULID',
     );
   });
 });

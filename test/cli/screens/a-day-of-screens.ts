@@ -357,7 +357,7 @@ const FLEET = [
       error: {
         code: 'remote_unreachable',
         message:
-          'tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. See that its daemon and its tunnel are up.',
+          'tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. Check that its daemon and its tunnel are running.',
       },
     },
   }),

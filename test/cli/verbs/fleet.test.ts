@@ -33,7 +33,7 @@ it('[RPL-9] svc fleet shows each host on one line of 80 columns, and below why o
     row('tarn', {
       ...nothing,
       reach: away(
-        'tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. See that its daemon and its tunnel are up.',
+        'tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. Check that its daemon and its tunnel are running.',
       ),
     }),
   ];

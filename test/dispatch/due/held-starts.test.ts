@@ -59,7 +59,7 @@ describe('starts on a machine that is short', () => {
     expect(starts()).toBe(10);
     expect(daemon.state().start_gate).toMatchObject({
       waiting: 190,
-      hold: { message: expect.stringContaining('10 young workers') },
+      hold: { message: expect.stringContaining('10 workers that just started') },
     });
   });
 

@@ -166,7 +166,7 @@ describe('the gate of the machine’s resources', () => {
     ],
     [
       { what: 'memory', free: 1.9e9, floor: 2e9, young: 4 },
-      '1.9 GB of memory is free beside what 4 young workers are expected to use, and new workers wait below 2.0 GB',
+      '1.9 GB of memory is free after what 4 workers that just started are expected to use, and new workers wait below 2.0 GB',
       'SVC_FLOOR_MEMORY',
     ],
     [

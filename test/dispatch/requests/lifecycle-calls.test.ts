@@ -145,7 +145,7 @@ describe('a lifecycle verb in the poller', () => {
       [
         '/net/gone',
         'project_dir_unreachable',
-        'did not answer within 5 s; is its disk mounted? It is asked again by itself',
+        'did not answer within 5 s; check that its disk is mounted. It is retried automatically',
       ],
       ['/root/own', 'project_dir_unreachable', 'cannot be read (EACCES)'],
     ];

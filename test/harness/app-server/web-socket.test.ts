@@ -82,7 +82,7 @@ describe('the connection to an app server', () => {
   it.each([
     ['closed by the server', (peer: WebSocket) => peer.close(), 'it closed the connection'],
     ['shut down', (peer: WebSocket) => peer.close(1001), 'it closed the connection with code 1001'],
-    ['lost', (peer: WebSocket) => peer.terminate(), 'it broke the connection off, as when its program dies'],
+    ['lost', (peer: WebSocket) => peer.terminate(), 'it cut the connection, as when its program dies'],
     [
       'cut because of a message that is too long',
       (peer: WebSocket) => peer.send(Buffer.alloc(MOST_BYTES + 1, 'x'), { binary: false }),

@@ -79,11 +79,13 @@ describe('a host that cannot be asked', () => {
     silent.abort();
     const [first, second] = (await Promise.all(waiting)).map(bodyOf);
     const refused = { status: 503, error: 'remote_unreachable', origin: 'host-b' };
-    const message = expect.stringMatching(/it answers nobody.*tunnel are up\.$/);
+    const message = expect.stringMatching(/it stopped answering.*tunnel are running\.$/);
     expect(first).toMatchObject({ ...refused, message });
     expect(second).toMatchObject({
       ...refused,
-      message: expect.stringContaining('It may have taken effect: look there before you send it again.'),
+      message: expect.stringContaining(
+        'It may have taken effect: check on that host before you send it again.',
+      ),
     });
     expect((await ask(asker, 'GET', '/ok')).status).toBe(200);
   });

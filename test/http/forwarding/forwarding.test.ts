@@ -106,7 +106,7 @@ async function start() {
   return { owner, asker, seen, made, uploads };
 }
 
-describe('a request that is passed on', () => {
+describe('a forwarded request', () => {
   it('[RTE-2] is answered with what the owner answers, byte for byte, and names the host', async () => {
     const { owner, asker } = await start();
     const path = '/read?x=%2F%20y&origin=host-b';
@@ -212,7 +212,7 @@ describe('a request that is passed on', () => {
     expect(misdirected).toMatchObject({ status: 421, headers: { 'svc-host': 'host-b' } });
   });
 
-  it('tells the other host when the client goes away', async () => {
+  it('is cancelled on the other host when the client disconnects', async () => {
     const { asker, seen } = await start();
     const call = nodeRequest({ port: asker.port, path: '/kept?origin=host-b', agent: false }).end();
     call.on('error', () => undefined);
@@ -222,7 +222,7 @@ describe('a request that is passed on', () => {
     await aborted;
   });
 
-  it('goes over few connections, which are kept', async () => {
+  it('uses few connections, which are kept alive', async () => {
     const { asker, seen } = await start();
     for (let times = 0; times < 20; times += 1) await ask(asker, 'GET', '/read?origin=host-b');
     expect(seen).toHaveLength(20);
@@ -232,7 +232,7 @@ describe('a request that is passed on', () => {
   });
 });
 
-describe('a large answer that is passed on', () => {
+describe('a large forwarded answer', () => {
   it('comes whole', async () => {
     const { asker, made } = await start();
     const answer = await fetch(`${urlOf(asker)}/large?origin=host-b`);
@@ -261,7 +261,7 @@ describe('a large answer that is passed on', () => {
   });
 });
 
-describe('a large body that is passed on', () => {
+describe('a large forwarded body', () => {
   const filler = 'A'.repeat(25_000_000);
   const shapes = {
     'its origin first': `{"origin":"host-b","data":"${filler}"}`,

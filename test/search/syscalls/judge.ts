@@ -102,7 +102,7 @@ const DISK_WORDS = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EDQUOT', 'EPERM'].flatM
 function unclear(stderr: string): string[] {
   if (stderr.trim() === '') return ['it failed without a word'];
   if (/^\s+at .+:\d+/m.test(stderr)) return [`it printed a stack: ${quote(stderr)}`];
-  if (/hit a fault/.test(stderr)) return [`its error says nothing: ${quote(stderr)}`];
+  if (/The daemon failed/.test(stderr)) return [`its error says nothing: ${quote(stderr)}`];
   const json = /^\{.*\}$/m.exec(stderr)?.[0];
   if (json !== undefined && (JSON.parse(json) as { error: string }).error === 'internal')
     return [`its error has no code: ${quote(stderr)}`];

@@ -27,7 +27,7 @@ function running(pid: number, version: Version): Finding {
   const what = `pid ${pid}, at ${version.listen.join(', ')}${server}`;
   return version.ready
     ? ok('daemon', what)
-    : warn('daemon', `${what}, still starting`, 'see what it waits for with: svc daemon logs');
+    : warn('daemon', `${what}, still starting`, 'find out what it waits for with: svc daemon logs');
 }
 
 function sameBuild(version: Version): Finding {

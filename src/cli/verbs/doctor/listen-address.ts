@@ -21,7 +21,7 @@ async function tcp(host: string, port: number): Promise<Finding> {
   const refused = await tryToListen(host, port);
   if (refused === null) return ok('address', `${name} is free`);
   if (refused !== 'EADDRINUSE')
-    return fail('address', `${name} cannot be listened on (${refused})`, 'set SVC_LISTEN to another address');
+    return fail('address', `${name} cannot be bound (${refused})`, 'set SVC_LISTEN to another address');
   const holder = await findPortHolder(port);
   const who = holder === null ? 'another program' : `pid ${holder.pid} (${holder.command})`;
   return fail('address', `${name} is taken by ${who}`, 'end that program, or set SVC_LISTEN to another port');

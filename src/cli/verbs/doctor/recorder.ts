@@ -11,7 +11,7 @@ export const checkRecorder: Check = ({ settings, env }) => {
       findExecutable(recorder, env.PATH ?? '') === null
         ? fail(
             'recorder',
-            `no meeting can be recorded: SVC_RECORDER names ${recorder}, which is no program that can be run`,
+            `no meeting can be recorded: SVC_RECORDER names ${recorder}, which is not an executable program`,
             'correct it, or unset it',
           )
         : ok('recorder', `meetings are recorded by ${recorder}`),

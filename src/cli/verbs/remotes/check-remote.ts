@@ -94,7 +94,8 @@ async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemo
     const to = await serverAt(address);
     const { body } = await requestJson({ to, method: 'GET', path: '/api/v1/version', ...limits });
     const parsed = versionSchema.safeParse(body);
-    if (!parsed.success) return [fail('daemon', `what answers at ${place} is no daemon of this kind`, mend)];
+    if (!parsed.success)
+      return [fail('daemon', `what answers at ${place} is not a daemon of this kind`, mend)];
     version = parsed.data;
   } catch (error) {
     // The message of an untrusted socket has its fix already.

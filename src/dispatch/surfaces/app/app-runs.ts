@@ -15,8 +15,8 @@ import { requireAppServer } from './app-preflight.ts';
 import { appLaunchFailed, confirm, missing, noteConversation } from './app-start.ts';
 
 /**
- * Holds the runs on the app surface against the app server. What the server does not answer stays as it is
- * known and is shown as `unknown`; nothing is ever started from here.
+ * Compares the runs on the app surface with the app server. While the server does not answer, the last known state
+ * stays and is shown as `unknown`; nothing is ever started from here.
  */
 export class AppRuns {
   readonly #world: World;
@@ -24,7 +24,7 @@ export class AppRuns {
   readonly #settler: Settler;
   readonly #claims: UnfinishedClaims;
   readonly #onMoved: (keys: Iterable<string>) => void;
-  /** The state of a conversation for which its last turn was asked. */
+  /** The state of a conversation at the last request for its latest turn. */
   readonly #marks = new WeakMap<AppSurfaceRun, string>();
   #looking: Promise<void> | null = null;
   #again = false;
@@ -42,7 +42,7 @@ export class AppRuns {
     this.#onMoved = onMoved;
   }
 
-  /** Looks at every conversation; a call during a look makes one more follow it. Never rejects. */
+  /** Checks every conversation; a call during a check triggers one more after it. Never rejects. */
   look(): Promise<void> {
     if (this.#looking !== null) {
       this.#again = true;
@@ -119,7 +119,7 @@ export class AppRuns {
     }
   }
 
-  /** Asks once for each end of a turn. */
+  /** Requests it once for each end of a turn. */
   async #lookAtLastTurn(run: AppSurfaceRun, seen: AppConversation): Promise<void> {
     const { thread_id, phase, updated_at } = seen;
     const mark = `${phase} ${updated_at}`;
@@ -131,7 +131,7 @@ export class AppRuns {
     else this.#marks.set(run, mark);
   }
 
-  /** Null where the app server refuses to tell, which says nothing of the conversation itself. */
+  /** Null if the app server refuses to answer, which proves nothing about the conversation itself. */
   async #lastTurn(thread_id: string): Promise<AppTurn | null> {
     try {
       return await requireAppServer(this.#world).lastTurn(thread_id);

@@ -102,8 +102,8 @@ export async function showContinue(
 }
 
 /**
- * Where a reserved conversation stands: `begun` says that its first message arrived; otherwise `prompt` is sent. `reach`
- * tells the conversation, which the real start opens or begins.
+ * The state of a reserved conversation: `begun` says that its first message arrived; otherwise `prompt` is sent.
+ * `reach` returns the conversation, which the real start opens or begins.
  */
 async function planContinue<C extends AppConversation | null>(
   world: World,
@@ -271,7 +271,7 @@ export function settingsOf(
   };
 }
 
-/** Takes over what the server tells of a conversation; the run directory is told when an identity is new. */
+/** Stores what the server reports of a conversation; a new identity is also written to the run directory. */
 export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConversation): void {
   const { app } = run;
   const { thread_id, transcript_session_uuid, project_id, phase } = seen;

@@ -76,7 +76,7 @@ function explainApp(
     };
   if (unserved !== null)
     return {
-      message: `${which} is still assigned to it, and how it stands is not known: ${unserved.message}`,
+      message: `${which} is still assigned to it, and its state is not known: ${unserved.message}`,
       mend: 'nothing else is started for it before the app server answers; start that, and see `svc doctor`',
     };
   if (isReserved(run))

@@ -214,7 +214,7 @@ export class Captures
       }));
   }
 
-  /** Null when the session runs or nobody can tell; a refusal takes everything back. */
+  /** Null if the session runs or its state is unknown; a refusal undoes everything. */
   async #createSession(record: CaptureRecord): Promise<Refusal | null> {
     const { mux, runDirectories, settings } = this.#world;
     const created = await mux
@@ -237,7 +237,7 @@ export class Captures
     const listed =
       listing.kind === 'alive' && listing.sessions.some((one) => one.name === record.mux_session);
     if (listed && created.kind !== 'duplicate') return null;
-    // Without an answer the record stays: a later listing says whether there is a session.
+    // Without an answer the record stays: a later listing shows whether the session exists.
     if (listing.kind !== 'unknown') {
       this.#known.delete(record.launch_id);
       removeCapture(settings.data_dir, record.launch_id);

@@ -171,7 +171,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     if (isNeverWorker(mux_session))
       throw new CodedError(
         'not_a_worker_session',
-        `${mux_session} cannot be a worker: sessions of that name hold past conversations or the server open`,
+        `${mux_session} cannot be a worker: sessions of that name are for past conversations, or keep the server open`,
       );
     const named = parseWorkerSessionName(mux_session);
     if (named !== null && named.uid !== document.uid)
@@ -180,7 +180,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     if (listing.kind === 'unknown')
       throw new CodedError(
         'mux_unavailable',
-        `tmux did not tell its sessions (${listing.detail}); try again`,
+        `tmux did not list its sessions (${listing.detail}); try again`,
       );
     const session =
       listing.kind === 'alive' ? listing.sessions.find((one) => one.name === mux_session) : undefined;

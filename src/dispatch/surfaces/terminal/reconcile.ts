@@ -26,7 +26,7 @@ type Pass = {
   lost: Loss[];
 };
 
-/** Holds the runs in memory against the world. */
+/** Compares the runs in memory with the sessions of the multiplexer. */
 export class Reconciler {
   readonly #world: World;
   readonly #memory: Memory;
@@ -63,7 +63,7 @@ export class Reconciler {
       for (const run of this.#adoptRecorded(pass)) known.add(run);
       this.#adopted = true;
     }
-    // App conversations are held against their server, not against the multiplexer.
+    // App conversations are compared with their server, not with the multiplexer.
     const ours = [...known].filter((run) => SURFACE_RULES[run.surface].in_terminal);
     await Promise.all(ours.map((run) => this.#look(run, pass)));
     if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);

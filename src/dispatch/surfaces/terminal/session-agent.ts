@@ -22,7 +22,7 @@ export async function findSessionAgent(
   preferred: string | undefined,
 ): Promise<SessionAgent> {
   const unknown = () =>
-    new CodedError('mux_unavailable', `what runs in ${session.name} could not be told; try again`);
+    new CodedError('mux_unavailable', `what runs in ${session.name} could not be determined; try again`);
   const panes = await world.mux.panes(session);
   if (panes === null) throw unknown();
   for (const pane of panes) {

@@ -61,7 +61,7 @@ describe('what svc doctor says of the recorder', () => {
       {
         name: 'recorder',
         level: 'fail',
-        what: `no meeting can be recorded: SVC_RECORDER names ${SVC_RECORDER}, which is no program that can be run`,
+        what: `no meeting can be recorded: SVC_RECORDER names ${SVC_RECORDER}, which is not an executable program`,
         mend: 'correct it, or unset it',
       },
     ]);

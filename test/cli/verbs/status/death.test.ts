@@ -52,7 +52,7 @@ describe('the death of a worker', () => {
   it('is on the page of its fiber, with the likely fix and the last screen', async () => {
     await serveDaemon(machine, { 'GET /fibers/work/loader': { body: { fiber: FIBER } } });
     const out = await page('status', FIBER.id);
-    expect(out).toContain('  died      2 min ago: exit code 3\n  fix      its program is not logged in\n');
+    expect(out).toContain('  died      2 min ago: exit code 3\n  fix       its program is not logged in\n');
     expectScreen(out);
   });
 

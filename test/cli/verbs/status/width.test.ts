@@ -162,7 +162,9 @@ describe('a page for a width', () => {
   });
 
   it('keeps the colour of each word where a line in colours is broken', () => {
-    const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 30 });
+    // `svc` would begin a command, which goes on behind a backslash.
+    const word = fc.stringMatching(/^[a-z]{1,12}$/).filter((one) => one !== 'svc');
+    const words = fc.array(word, { minLength: 1, maxLength: 30 });
     const tone = fc.constantFrom('you', 'fault', undefined);
     const page = fc.array(fc.record({ words, tone }), { minLength: 1, maxLength: 5 });
     fc.assert(
