@@ -95,7 +95,7 @@ describe('a store with hostile documents', () => {
     );
 
     write(daemon.home.documentPath('complex-keys'), documentOf('name: "fixed\\x21"'));
-    await until('the fix', async () => (await daemon!.row('complex-keys'))?.name === 'mended!');
+    await until('the fix', async () => (await daemon!.row('complex-keys'))?.name === 'fixed!');
     const { components } = await daemon.version();
     expect(components.filter((one) => one.restarts > 0)).toEqual([]);
   });
