@@ -96,7 +96,7 @@ it('[P9] a first-run dialog of the real claude is predicted, then shown with its
     code: 1,
     out: expect.stringContaining(`does not trust ${daemon.project_dir} yet`),
   });
-  expect(doctor.out).toContain(`mend: run "claude" once in ${daemon.project_dir}`);
+  expect(doctor.out).toContain(`fix: run "claude" once in ${daemon.project_dir}`);
 
   await daemon.release();
   const launch = await daemon.launch(0);
