@@ -70,7 +70,7 @@ export const bench: Bench = {
         await wait(2_000);
         const still = await readWhole(hub.port, bytes);
         const copied = copyOf(bytes);
-        const { etag } = await checkComposite(hub.port);
+        const etag = await settledTag(hub.port);
         const unchanged = await compareSameBytes({
           port: hub.port,
           path: COMPOSITE,
@@ -145,6 +145,18 @@ async function watchFeed(hub: BenchDaemon, alone: number, bytes: number): Promis
       ),
     ],
   ];
+}
+
+/** The tag of the composite once the last edits have reached the hub: another one would be answered with the whole. */
+async function settledTag(port: number): Promise<string> {
+  let before: string | null = null;
+  for (let asked = 0; asked < 40; asked += 1) {
+    const { etag } = await checkComposite(port);
+    if (etag === before) return etag;
+    before = etag;
+    await wait(500);
+  }
+  throw new Error('the composite still changes 20 s after the last edit');
 }
 
 /** Milliseconds of each read of the whole composite, and of as many bytes of bare uWebSockets.js in turn with it. */
