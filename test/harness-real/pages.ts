@@ -156,7 +156,7 @@ function fiberPage(one: RealDaemon, text: string, fiber: Fiber): string[] {
     held: row.held === undefined ? undefined : holdWords(row.held, row.held_note),
     blocked: row.blocked === undefined ? undefined : '',
     died: died === undefined ? undefined : session === null ? '' : 'the worker before this one, ',
-    mend: died?.mend,
+    fix: died?.mend,
   };
   const shown = new Set<string>();
   for (const line of lines) {
