@@ -69,7 +69,8 @@ function within(
   });
 }
 
-function unreachable(silent: string): HarnessFinding {
+/** The finding about a folder whose disk does not answer, from the sentence of `silentAmong`. */
+export function unreachable(silent: string): HarnessFinding {
   return {
     severity: 'error',
     what: `${silent}, so nothing starts there`,

@@ -8,7 +8,7 @@ import { createAdapters } from '../../../harness/adapters.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
 import { createCapabilities } from '../../../harness/capabilities.ts';
 import { type AgentFinding, type AgentUse, checkHarnesses } from '../../../harness/doctor.ts';
-import { guardAdapters } from '../../../harness/guarded-adapter.ts';
+import { guardAdapters, silentAmong, unreachable } from '../../../harness/guarded-adapter.ts';
 import { HARNESSES } from '../../../harness/harnesses.ts';
 import { createRunner } from '../../../platform/process.ts';
 import { followedStores } from '../../find-fiber.ts';
@@ -25,9 +25,10 @@ export const checkAgents: Check = async (context) => {
     createAdapters({ env, uid: process.getuid?.() ?? null, capabilities }),
     guard,
   );
-  const [unusable, uses] = partition(await usesOf(context), ({ project_dir }) =>
+  const [unusable, named] = partition(await usesOf(context), ({ project_dir }) =>
     holdsControlCharacters(project_dir ?? ''),
   );
+  const { silent, uses } = await withoutSilent(named, context);
   // The check of the operator files reports an invalid agents file.
   const { startable, missing, findings } = await checkHarnesses({ registry, adapters, env, uses });
   const isKept = findings.some(({ severity }) => severity === 'error');
@@ -37,6 +38,7 @@ export const checkAgents: Check = async (context) => {
     ...(startable.length === 0 ? [] : withoutDefault(registry.agents, missing)),
     ...findings.map(told),
     ...unusable.map(noDirectory),
+    ...silent,
     ...readable(registry.agents),
   ];
 };
@@ -83,6 +85,24 @@ function told(finding: AgentFinding): Finding {
 function noDirectory({ fiber }: AgentUse): Finding {
   const mend = `set another with: svc install ${fiber} --project-dir DIR`;
   return fail(`fiber ${fiber}`, 'its project_dir holds control characters, so no worker can start', mend);
+}
+
+/** The fibers whose folder can be looked into, and what is wrong with those whose disk does not answer. */
+async function withoutSilent(
+  all: readonly AgentUse[],
+  { disks }: DoctorContext,
+): Promise<{ silent: Finding[]; uses: AgentUse[] }> {
+  const silent: Finding[] = [];
+  const uses: AgentUse[] = [];
+  const faults = new Map<string | null, string | null>([[null, null]]);
+  for (const use of all) {
+    const folder = use.project_dir;
+    if (folder !== null && !faults.has(folder)) faults.set(folder, await silentAmong([folder], disks));
+    const fault = faults.get(folder) ?? null;
+    if (fault === null) uses.push(use);
+    else silent.push(fail(`fiber ${use.fiber}`, unreachable(fault).what, unreachable(fault).mend));
+  }
+  return { silent, uses };
 }
 
 function partition<T>(all: readonly T[], takes: (one: T) => boolean): [T[], T[]] {
