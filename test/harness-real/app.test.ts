@@ -147,9 +147,7 @@ describe('app conversations over the real app server', () => {
     const down = await daemon.rowWhere('calm', ({ runtime }) => runtime?.phase === 'unknown');
     expect(down.runtime).toMatchObject({ state: 'unknown', thread_id });
     expect(down.blocked).toBeUndefined();
-    expect(await (await daemon.get('/why?fiber=calm&look=1')).text()).toMatch(
-      /before that, it (closed|cut)/,
-    );
+    expect(await (await daemon.get('/why?fiber=calm&look=1')).text()).toMatch(/before that, it (closed|cut)/);
     expect(await daemon.post('/dispatch', { fiber_id: 'later' })).toMatchObject({
       status: 503,
       body: {
