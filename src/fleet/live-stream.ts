@@ -94,7 +94,7 @@ export function openLiveStream(
   return { close: end };
 }
 
-/** False once more messages arrive within a second than allowed. */
+/** False once more bytes arrive within a second than allowed. */
 function flowMeter(clock: Clock): (bytes: number) => boolean {
   let from = clock.now();
   let messages = 0;

@@ -32,7 +32,7 @@ const ASK_AGAIN_MS = 1_000;
 /** Least time between two requests to a host, also if it reports changes all the time. */
 const LEAST_GAP_MS = 50;
 
-/** Most bytes of an answer; one document may have half of that. */
+/** Most levels of lists and maps in an answer; those of one document may have half of that. */
 const MOST_ROW_DEPTH = 64;
 /** How long the lists of stores of a host are cached. */
 const STORES_MS = 60_000;
@@ -386,7 +386,8 @@ export class RemoteFeed {
       if (this.#copy.apply(answer, next())) changed();
       return;
     }
-    if (answer.removed !== null) throw unreadable(to, 'it sent changes of rows that it never sent');
+    if (answer.removed !== null)
+      throw unreadable(to, 'it sent changes to rows that this daemon does not have');
     this.#copy = new RemoteCopy(answer, next());
     changed();
   }

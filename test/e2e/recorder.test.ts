@@ -85,12 +85,15 @@ describe.skipIf(NO_SPEECH !== null)(
       const sender = await one.sender();
       const made = SENTENCES.map((sentence) => spoken(home.path('speech'), sentence, { pause: 0 }));
       // No faster than PocketSphinx can follow on a busy machine: what it cannot take in time is lost.
-      await sender.pace(joinedAudio(...made), 1.5);
-      await until('the line of the first 20 s', () => one.spoken().length > 0, 60_000);
+      await sender.pace(joinedAudio(...made, ...made), 1.5);
+      const said = [...SENTENCES, ...SENTENCES].join(' ');
+      const heard = () => textOf(one.spoken()).split(' ').length;
+      // A busy machine understands speech slower than this is spoken; the last piece may be open at the stop.
+      await until('all but the last words', () => heard() > said.split(' ').length - 80, 60_000);
       one.signal('SIGINT');
       expect(await one.exited()).toBe(0);
-      expect(one.spoken().length).toBeGreaterThanOrEqual(2);
-      expect(wordAccuracy(SENTENCES.join(' '), textOf(one.spoken()))).toBeGreaterThan(0.8);
+      expect(one.spoken().length).toBeGreaterThanOrEqual(3);
+      expect(wordAccuracy(said, textOf(one.spoken()))).toBeGreaterThan(0.8);
     });
 
     it('starts an engine that is killed anew, once, and says so', async () => {

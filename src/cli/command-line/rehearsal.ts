@@ -42,7 +42,7 @@ function stepText({ ends, moves, documents, command, prompt, minted }: Rehearsed
       ].join('\n'),
     );
   if (prompt !== null) parts.push(`Prompt\n${asWritten(prompt.trimEnd())}`);
-  const anew = Object.entries(minted).map(([name, value]) => `${name} ${value}`);
-  if (anew.length > 0) parts.push(`New each time: ${anew.join(', ')}`);
+  const fresh = Object.entries(minted).map(([name, value]) => `${name} ${value}`);
+  if (fresh.length > 0) parts.push(`New each time: ${fresh.join(', ')}`);
   return parts.join('\n\n');
 }

@@ -25,8 +25,9 @@ export function explainResources(hold: ResourceHold): { message: string; mend: s
       message: `${hold.burst} workers were started in one go, and further ones are spaced; the next may start at ${new Date(hold.next_at).toISOString()}`,
       mend: `wait for it; ${setting} sets the spacing`,
     };
-  const young =
-    hold.young === 0 ? '' : ` after what ${hold.young} workers that just started are expected to use`;
+  const started =
+    hold.young === 1 ? '1 worker that just started is' : `${hold.young} workers that just started are`;
+  const young = hold.young === 0 ? '' : ` after what ${started} expected to use`;
   const [free, floor] = figures(hold.what, hold.free, hold.floor);
   return {
     message: `${free}${young}, and new workers wait below ${floor}`,

@@ -165,6 +165,11 @@ describe('the gate of the machine’s resources', () => {
       'SVC_FLOOR_MEMORY',
     ],
     [
+      { what: 'memory', free: 1.9e9, floor: 2e9, young: 1 },
+      '1.9 GB of memory is free after what 1 worker that just started is expected to use, and new workers wait below 2.0 GB',
+      'SVC_FLOOR_MEMORY',
+    ],
+    [
       { what: 'memory', free: 1.9e9, floor: 2e9, young: 4 },
       '1.9 GB of memory is free after what 4 workers that just started are expected to use, and new workers wait below 2.0 GB',
       'SVC_FLOOR_MEMORY',

@@ -87,22 +87,19 @@ function noDirectory({ fiber }: AgentUse): Finding {
   return fail(`fiber ${fiber}`, 'its project_dir holds control characters, so no worker can start', mend);
 }
 
-/** The fibers whose folder can be looked into, and what is wrong with those whose disk does not answer. */
+/** The fibers whose project folder answers, and one finding for each folder that does not. */
 async function withoutSilent(
   all: readonly AgentUse[],
   { disks }: DoctorContext,
 ): Promise<{ silent: Finding[]; uses: AgentUse[] }> {
-  const silent: Finding[] = [];
-  const uses: AgentUse[] = [];
-  const faults = new Map<string | null, string | null>([[null, null]]);
-  for (const use of all) {
-    const folder = use.project_dir;
-    if (folder !== null && !faults.has(folder)) faults.set(folder, await silentAmong([folder], disks));
-    const fault = faults.get(folder) ?? null;
-    if (fault === null) uses.push(use);
-    else silent.push(fail(`fiber ${use.fiber}`, unreachable(fault).what, unreachable(fault).mend));
-  }
-  return { silent, uses };
+  const folders = [...new Set(all.flatMap(({ project_dir }) => project_dir ?? []))];
+  const faults = await Promise.all(folders.map((folder) => silentAmong([folder], disks)));
+  const silent = new Set(folders.filter((_, at) => faults[at] !== null));
+  const told = faults.flatMap((fault) => (fault === null ? [] : [unreachable(fault)]));
+  return {
+    silent: told.map(({ what, mend }) => fail('project folder', what, mend)),
+    uses: all.filter(({ project_dir }) => project_dir === null || !silent.has(project_dir)),
+  };
 }
 
 function partition<T>(all: readonly T[], takes: (one: T) => boolean): [T[], T[]] {
