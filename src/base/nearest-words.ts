@@ -1,3 +1,5 @@
+import { oneOf } from './one-of.ts';
+
 /** Most words that a suggestion names. */
 const MOST_SUGGESTED = 3;
 
@@ -36,10 +38,8 @@ function beginningWith(word: string, known: Iterable<string>): string[] {
 /** A question to put behind a refusal, with the space before it; empty where no known word is near. */
 export function didYouMean(typed: string, known: Iterable<string>): string {
   const near = nearestWords(typed, known);
-  return near.length === 0 ? '' : ` Did you mean ${either.format(near)}?`;
+  return near.length === 0 ? '' : ` Did you mean ${oneOf(near)}?`;
 }
-
-const either = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** The distance of Damerau and Levenshtein, where no letter is moved twice. */
 function editDistance(a: string, b: string): number {

@@ -1,4 +1,5 @@
 import { didYouMean } from '../base/nearest-words.ts';
+import { oneOf } from '../base/one-of.ts';
 import { isUlid, leafOf } from './fiber-id.ts';
 
 /** Fewest characters of an id in a hint: fewer would seldom stay unique. */
@@ -6,7 +7,6 @@ const FEWEST = 4;
 
 /** Most fibers that an ambiguous reference names. */
 const MOST_NAMED = 5;
-const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** What of a fiber a reference is compared with. */
 export type Named = { id: string; uid: string | null };
@@ -63,7 +63,7 @@ export function noFiberCalled(reference: string, ids: Iterable<string>): string 
 export function severalCalled(reference: string, names: readonly string[]): string {
   const shown = names.slice(0, MOST_NAMED);
   const more = names.length > shown.length ? [`${names.length - shown.length} more`] : [];
-  return `${reference} may be ${choices.format([...shown, ...more])}; give more of the id, or the ULID`;
+  return `${reference} may be ${oneOf([...shown, ...more])}; give more of the id, or the ULID`;
 }
 
 /**

@@ -15,8 +15,8 @@ const GIVEN_SEED = process.env.FAULT_SEED;
 const FIRST_SEED = Date.now() % 1_000_000_000;
 /** Two daemons are killed side by side, each in a history of its own; a given seed repeats one of them. */
 const SEEDS = GIVEN_SEED === undefined ? [FIRST_SEED, FIRST_SEED + 1] : [Number(GIVEN_SEED)];
-/** The kills of each daemon. */
-const KILLS = Number(process.env.FAULT_KILLS ?? 50);
+/** The kills of each daemon: 50 of both. */
+const KILLS = Number(process.env.FAULT_KILLS ?? 25);
 const FIBERS = 20;
 const MOST_MS = 15 * 60_000;
 /** How long a daemon may take from being ready to listing every worker that lives. */
