@@ -18,6 +18,8 @@ beforeAll(async () => {
       settings: { SVC_HOST: 'host-b' },
       prepare(home) {
         home.fiber('far-away', { agent: 'stays', svc: { host: 'host-b' } });
+        home.fiber('plan', { svc: null, front: { tags: ['draft'] }, body: 'Plan the work.\n' });
+        home.fiber('shelf', { svc: null });
       },
     }),
   ]);
@@ -118,6 +120,82 @@ describe('the other hosts of a daemon', () => {
       code: 1,
       stderr: expect.stringContaining('no host is called host-z. Did you mean'),
     });
+  });
+
+  it('[RTE-2] [WPL-2] [WPL-3] have their fibers changed by the verbs of the lifecycle', async () => {
+    const { home } = hub;
+    await until('the fibers of the remote', async () => (await home.svc('why', 'far-away')).code === 0);
+    const shown = await home.svc('set-outcome', 'far-away', 'Shown.', '--dry-run');
+    expect(shown).toMatchObject({ code: 0, stderr: 'svc: far-away is on host-b\n' });
+    expect(shown.stdout).toContain('+outcome: Shown.');
+    expect((await owner.row('far-away'))?.outcome).toBeUndefined();
+
+    const written = await home.svc('set-outcome', 'far-away', 'Told from afar.', '--json');
+    expect(JSON.parse(written.stdout)).toMatchObject({
+      fiber: { id: 'far-away', outcome: 'Told from afar.', store: owner.home.store },
+    });
+    expect(await home.svc('pause', 'far-away', '--host', 'host-b')).toMatchObject({ code: 0, stderr: '' });
+    await owner.rowWhen('far-away', 'paused', ({ status }) => status === 'open');
+    expect((await home.svc('resume', 'far-away')).code).toBe(0);
+    await owner.rowWhen('far-away', 'active', ({ status }) => status === 'active');
+    const at_rest = await home.svc('reopen', 'far-away', '--message', 'Once more.');
+    expect(at_rest).toMatchObject({ code: 2, stderr: expect.stringContaining('far-away is not closed') });
+
+    // The folder is one of its host, which refuses what it does not have.
+    const refused = await home.svc('install', 'plan', '--project-dir', '/srv/nowhere');
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not a directory: /srv/nowhere'),
+    });
+    expect((await home.svc('install', 'plan', '--project-dir', owner.home.root)).code).toBe(0);
+    await owner.rowWhen('plan', 'of its own host', ({ svc }) => svc?.host === 'host-b');
+    expect((await home.svc('uninstall', 'plan', '--yes')).code).toBe(0);
+    await owner.rowWhen('plan', 'a plain document', ({ svc }) => svc === undefined);
+
+    const missing = await home.svc('pause', 'nowhere-at-all');
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('nowhere-at-all') });
+  });
+
+  it('[RTE-2] [WPL-11] [WPL-12] have their documents shown, edited and filed by the verbs of fibers', async () => {
+    const { home } = hub;
+    await until('the fibers of the remote', async () => (await home.svc('why', 'far-away')).code === 0);
+    expect(await home.svc('fiber', 'show', 'plan', '--body-only')).toMatchObject({
+      code: 0,
+      stdout: 'Plan the work.\n',
+      stderr: 'svc: plan is on host-b\n',
+    });
+    const edited = await home.svc(
+      ...['fiber', 'edit', 'plan', '--host', 'host-b', '--json'],
+      ...['--tag', 'urgent', '--untag', 'draft', '--body', 'Plan it today.', '--set', 'horizon=now'],
+    );
+    expect(JSON.parse(edited.stdout)).toMatchObject({
+      fiber: { id: 'plan', tags: ['urgent'], horizon: 'now', body: 'Plan it today.\n' },
+    });
+    const late = await home.svc(
+      'fiber',
+      'edit',
+      'plan',
+      '--name',
+      'Late',
+      '--expected-digest',
+      '0'.repeat(64),
+    );
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('changed') });
+    const roster = await home.svc(
+      'fiber',
+      'edit',
+      'plan',
+      '--collaboration',
+      '{"reviewer":["ada"]}',
+      '--json',
+    );
+    expect(JSON.parse(roster.stdout)).toMatchObject({ fiber: { collaboration: { reviewer: ['ada'] } } });
+
+    const shown = await home.svc('fiber', 'nest', 'plan', '--under', 'shelf', '--dry-run');
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was written') });
+    const nested = await home.svc('fiber', 'nest', 'plan', '--under', 'shelf');
+    expect(nested).toMatchObject({ code: 0, stdout: expect.stringContaining('plan is now shelf/plan') });
+    await owner.rowWhen('shelf/plan', 'filed', ({ name }) => name === 'Fiber plan');
   });
 
   it('[RPL-9] [RPL-15] say so at once when they have stopped', async () => {

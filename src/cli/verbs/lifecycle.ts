@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
-import { FIBER_KINDS, fiberDocumentSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../../contract/fiber.ts';
+import { FIBER_KINDS, WHEN_FREE_AGAIN, WHEN_IDLE } from '../../contract/fiber.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import { endsWorkers } from '../command-line/confirm.ts';
 import {
@@ -9,6 +8,7 @@ import {
   choice,
   EFFORT,
   FIBER,
+  ON_HOST,
   OUTCOME,
   option,
   PROJECT_DIR,
@@ -18,7 +18,13 @@ import {
 } from '../command-line/options.ts';
 import type { Answer, CliContext, Example, Given, Verb } from '../command-line/verb.ts';
 import { reopenWith } from './lifecycle/reopen-with.ts';
-import { type LifecycleFields, readServiceFields, runLifecycle, WRITE } from './lifecycle/write.ts';
+import {
+  fiberWrittenSchema,
+  type LifecycleFields,
+  readServiceFields,
+  runLifecycle,
+  WRITE,
+} from './lifecycle/write.ts';
 
 type Declared<A extends Verb['arguments'], O extends Verb['options']> = {
   summary: string;
@@ -34,7 +40,7 @@ type Declared<A extends Verb['arguments'], O extends Verb['options']> = {
   /** What is done instead with these values; null where the request is made. */
   instead?(context: CliContext, given: Given<A> & Given<O> & WriteGiven): Promise<Answer> | null;
 };
-type WriteGiven = Parameters<typeof runLifecycle>[1];
+type WriteGiven = { fiber: string; host: string | undefined } & Given<typeof WRITE>;
 
 // biome-ignore lint/complexity/noBannedTypes: a verb without arguments has none of any name
 function lifecycle<A extends Verb['arguments'] = {}, O extends Verb['options'] = {}>({
@@ -43,20 +49,34 @@ function lifecycle<A extends Verb['arguments'] = {}, O extends Verb['options'] =
   asks,
   ...declared
 }: Declared<A, O>): Verb {
+  // Of some verbs, `--host` is first of all the owner.
+  const owner = 'host' in (declared.options ?? {});
   return {
     ...declared,
     arguments: { fiber: FIBER, ...declared.arguments },
-    options: { ...declared.options, ...WRITE, ...(asks === undefined ? {} : { yes: YES }) },
+    options: {
+      ...declared.options,
+      ...(owner ? {} : { host: ON_HOST }),
+      ...WRITE,
+      ...(asks === undefined ? {} : { yes: YES }),
+    },
     page: 'lifecycle.md',
-    json: z.object({ fiber: fiberDocumentSchema }),
+    json: fiberWrittenSchema,
     ...(asks === undefined
       ? {}
       : {
           asks: (given: Given<A> & Given<O> & WriteGiven, shown) =>
             given.local !== true && asks(given, shown),
         }),
-    run: (context, given: Given<A> & Given<O> & WriteGiven) =>
-      instead?.(context, given) ?? runLifecycle(context, given, fields(given, context)),
+    run(context, given: Given<A> & Given<O> & WriteGiven) {
+      const fieldsAt = (host: string | null): LifecycleFields => {
+        if (host === null) return fields(given, context);
+        const there = fields({ ...given, host }, context);
+        // Where a fiber was found says nothing of its owner.
+        return 'host' in there ? { ...there, host: given.host } : there;
+      };
+      return instead?.(context, given) ?? runLifecycle(context, { ...given, owner }, fieldsAt);
+    },
   };
 }
 
@@ -64,7 +84,10 @@ const SERVICE = {
   project_dir: PROJECT_DIR,
   agent: AGENT,
   effort: EFFORT,
-  host: option('--host <id>', 'host that owns dispatch; this host otherwise'),
+  host: option(
+    '--host <id>',
+    'host that owns dispatch, or has a fiber that is not here; this host otherwise',
+  ),
   surface: surfaceOption('app or cli'),
   worktree: option('--worktree', 'give it a git worktree and branch of its own when it starts'),
   anyway: option('--anyway', 'take an agent whose program is not installed here'),

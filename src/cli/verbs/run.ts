@@ -98,7 +98,7 @@ export const verb = defineVerb({
     await runLifecycle(
       context,
       { fiber: id, store: store.root, dry_run: undefined, local: undefined, json: true },
-      { action: 'install', ...service },
+      () => ({ action: 'install', ...service }),
     );
     const answer = await whileTelling(context, 'The worker starts', () =>
       daemon.request('POST', '/dispatch', { fiber_id: uid ?? id }),

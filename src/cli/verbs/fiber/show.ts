@@ -1,6 +1,7 @@
-import { FIBER, option, STORE } from '../../command-line/options.ts';
+import { FIBER, ON_HOST, option, STORE } from '../../command-line/options.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
-import { findInStores } from '../../find-fiber.ts';
+import { fiberPath } from '../../daemon-client/fiber-path.ts';
+import { atItsPlace } from '../../fiber-place.ts';
 import { fiberWithBodySchema } from './body.ts';
 import { renderPage } from './page.ts';
 
@@ -10,13 +11,17 @@ export const verb = defineVerb({
   arguments: { fiber: FIBER },
   options: {
     body_only: option('--body-only', 'print the body and nothing else, byte for byte unless to a terminal'),
+    host: ON_HOST,
     store: STORE,
   },
   examples: [['svc fiber show say-hello --body-only', 'prints the body and nothing else']],
   json: fiberWithBodySchema,
-  run(context, { fiber: reference, body_only, json, ...given }) {
-    const { store, id } = findInStores(context, reference, given.store);
-    const fiber = store.read(id);
+  async run(context, { body_only, json, ...named }) {
+    const fiber = await atItsPlace(context, named, {
+      here: ({ store, id }) => store.read(id),
+      elsewhere: async ({ daemon, fiber: id }) =>
+        (await daemon.get(`/fibers/${fiberPath(id)}`, fiberWithBodySchema)).fiber,
+    });
     if (body_only !== true || json === true)
       return { json: { fiber }, text: renderPage(fiber), one_line: true };
     context.verbatim(fiber.body);

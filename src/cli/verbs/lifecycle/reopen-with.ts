@@ -1,13 +1,15 @@
 import { text as readText } from 'node:stream/consumers';
 import { CodedError } from '../../../base/errors.ts';
-import { readSettings } from '../../../config/settings.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
+import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../../contract/http/dispatch.ts';
 import { svcOf, watchLine } from '../../command-line/output.ts';
 import { rehearseRequest } from '../../command-line/rehearsal.ts';
 import type { Answer, CliContext, Given } from '../../command-line/verb.ts';
-import { connectDaemon, errorOf } from '../../daemon-client/client.ts';
-import { findInStores } from '../../find-fiber.ts';
-import type { WRITE } from './write.ts';
+import { connectDaemon, type DaemonClient, errorOf } from '../../daemon-client/client.ts';
+import { fiberPath } from '../../daemon-client/fiber-path.ts';
+import { atItsPlace, type NamedFiber } from '../../fiber-place.ts';
+import { fiberWrittenSchema, type WRITE } from './write.ts';
 
 /**
  * Takes a closed fiber up again with a word to its worker. The daemon arms the document and starts the worker in one
@@ -16,26 +18,53 @@ import type { WRITE } from './write.ts';
  */
 export async function reopenWith(
   context: CliContext,
-  given: { fiber: string } & Given<typeof WRITE>,
+  given: NamedFiber & Given<typeof WRITE>,
   words: string,
 ): Promise<Answer> {
-  const settings = readSettings(context.env);
-  const svc = svcOf(settings);
   if (given.local === true)
     throw new CodedError('invalid_request', 'a message is told by the daemon; leave --local out');
   const message = words === '-' ? await readText(context.stdin) : words;
   if (message.trim() === '')
     throw new CodedError('invalid_request', 'the message is empty; write what the next worker is to be told');
-  const { id, store } = findInStores(context, given.fiber, given.store);
-  const { status } = store.read(id);
+  const settings = readSettings(context.env);
+  const reopened = (connect: Reopening['connect'], read: Reopening['read']) =>
+    reopen(settings, { message, dry_run: given.dry_run === true, connect, read });
+  return atItsPlace(context, given, {
+    here: ({ store, id }) =>
+      reopened(
+        () => connectDaemon(settings),
+        () => {
+          const { body: _body, ...fiber } = store.read(id);
+          return fiber;
+        },
+      ),
+    elsewhere: ({ daemon, fiber }) =>
+      reopened(
+        () => daemon,
+        async () => (await daemon.get(`/fibers/${fiberPath(fiber)}`, fiberWrittenSchema)).fiber,
+      ),
+  });
+}
+
+type Reopening = {
+  message: string;
+  dry_run: boolean;
+  connect(): DaemonClient | Promise<DaemonClient>;
+  /** The document as it is now. */
+  read(): FiberDocument | Promise<FiberDocument>;
+};
+
+async function reopen(settings: Settings, { message, dry_run, connect, read }: Reopening): Promise<Answer> {
+  const { id, status } = await read();
+  const svc = svcOf(settings);
   if (status !== 'closed')
     throw new CodedError(
       'invalid_request',
       `${id} is not closed; write to its worker with: ${svc} send ${id} '…', or start one with: ${svc} dispatch ${id} --message '…'`,
     );
+  const daemon = await connect();
   const body: DispatchRequest = { fiber_id: id, user_message: message };
-  const daemon = await connectDaemon(settings);
-  if (given.dry_run === true) return rehearseRequest(daemon, '/dispatch', body);
+  if (dry_run) return rehearseRequest(daemon, '/dispatch', body);
   const answer = await daemon.request('POST', '/dispatch', body);
   const refused = refusedSchema.safeParse(answer.body);
   if (refused.success)
@@ -48,11 +77,10 @@ export async function reopenWith(
       'invalid_request',
       `a worker of ${id} runs already and was told nothing; write to it with: ${svc} send ${id} '…'`,
     );
-  const { body: _body, ...fiber } = store.read(id);
   const how = run.resumed === true ? 'goes on with' : 'works on';
   const notes = (run.notes ?? []).map((note) => `Note: ${note}\n`).join('');
   return {
-    json: { fiber },
+    json: { fiber: await read() },
     text: `${run.agent} ${how} ${id}, and is told your message.\n${notes}${run.mux_session === null ? '' : watchLine(settings, id)}`,
     one_line: true,
   };

@@ -1,10 +1,11 @@
 import { ulid } from 'ulid';
+import { z } from 'zod';
 import { CodedError } from '../../../base/errors.ts';
 import { removeHold } from '../../../config/hold-files.ts';
 import { dataPaths } from '../../../config/paths.ts';
 import { resolveDirectory } from '../../../config/resolve-directory.ts';
 import { readSettings } from '../../../config/settings.ts';
-import type { FiberDocument } from '../../../contract/fiber.ts';
+import { type FiberDocument, fiberDocumentSchema } from '../../../contract/fiber.ts';
 import {
   actedSchema,
   type LifecycleRequest,
@@ -27,6 +28,8 @@ import { svcOf } from '../../command-line/output.ts';
 import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
 import type { Answer, CliContext, Given } from '../../command-line/verb.ts';
 import { connectDaemon, type DaemonClient, errorOf } from '../../daemon-client/client.ts';
+import { fiberPath } from '../../daemon-client/fiber-path.ts';
+import { atItsPlace, type FiberElsewhere, type NamedFiber } from '../../fiber-place.ts';
 import { findInStores, thisHost } from '../../find-fiber.ts';
 import { claimBeforeArming, ownFiber } from '../capture-session.ts';
 import { requireProjectFolder } from '../resolve-dir.ts';
@@ -74,22 +77,55 @@ export function readServiceFields(
   };
 }
 
+type LifecycleGiven = NamedFiber & { anyway?: boolean | undefined } & Given<typeof WRITE>;
+
+/** What every lifecycle verb prints with `--json`. */
+export const fiberWrittenSchema = z.object({ fiber: fiberDocumentSchema });
+
 /**
- * Runs one lifecycle verb and returns the resulting fiber. The daemon that polls the fiber's store makes the write in
- * its own queue; if none runs, or with `--local`, this process writes the document under its lock.
+ * Runs one lifecycle verb and returns the resulting fiber; `fieldsAt` gives the fields for a fiber of this host (null) or
+ * of another one. The daemon that polls the fiber's store makes the write in its own queue; if none runs, or with `--local`,
+ * this process writes the document under its lock. That of another host is written by its daemon.
  */
 export async function runLifecycle(
   context: CliContext,
-  given: { fiber: string; anyway?: boolean | undefined } & Given<typeof WRITE>,
+  given: LifecycleGiven,
+  fieldsAt: (host: string | null) => LifecycleFields,
+): Promise<Answer> {
+  const here = (found: FoundFiber) => runHere(context, given, found, fieldsAt(null));
+  if (given.local === true) return here(findInStores(context, given.fiber, given.store));
+  return atItsPlace(context, given, {
+    here,
+    elsewhere: (at) => runElsewhere(given, at, fieldsAt(at.host)),
+  });
+}
+
+async function runElsewhere(
+  { dry_run, store }: LifecycleGiven,
+  { daemon, fiber: id }: FiberElsewhere,
   fields: LifecycleFields,
 ): Promise<Answer> {
-  const found = findInStores(context, given.fiber, given.store);
-  const parsed = lifecycleRequestSchema.safeParse({ ...fields, fiber: found.id, store: found.store.root });
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new CodedError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`);
-  }
-  const request = parsed.data;
+  const request = requestOf({ ...fields, fiber: id, store });
+  if (dry_run === true) return rehearseRequest(daemon, ...routeOf(request));
+  const text = await askDaemon(daemon, request);
+  const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberWrittenSchema);
+  return { json: { fiber }, text, one_line: true };
+}
+
+function requestOf(value: object): LifecycleRequest {
+  const parsed = lifecycleRequestSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new CodedError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+async function runHere(
+  context: CliContext,
+  given: LifecycleGiven,
+  found: FoundFiber,
+  fields: LifecycleFields,
+): Promise<Answer> {
+  const request = requestOf({ ...fields, fiber: found.id, store: found.store.root });
   const local = given.local === true;
   if (isArming(fields.action, true) && !local && given.dry_run !== true)
     await claimBeforeArming(context, found.id);
