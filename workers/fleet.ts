@@ -21,6 +21,7 @@ import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
 import { scribeIn } from '../src/fleet/scribe.ts';
 import { toldCopies } from '../src/fleet/told-copies.ts';
+import { systemMonotonic } from '../src/platform/monotonic.ts';
 import { createRunner } from '../src/platform/process.ts';
 import { dialledAddress } from '../src/tailnet/dialled-address.ts';
 import { TailnetDiscovery } from '../src/tailnet/tailnet.ts';
@@ -45,6 +46,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         logger,
       }),
       ...{ host: host_id, nonce: randomBytes(8).toString('hex'), transport, clock, random: Math.random },
+      monotonic: systemMonotonic,
       lookUp: (name) =>
         remotesOf(readRemotesFile(remotes_file), reachedAs).find((one) => one.name === name) ?? null,
       async restartTunnel(name) {

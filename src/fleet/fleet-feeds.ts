@@ -40,6 +40,8 @@ export type FleetFeedsOptions = {
   /** Gets the remotes that do not answer and whose breaker is tripped, after each change of that. */
   tellSilent(silent: SilentRemote[]): void;
   clock: Clock;
+  /** Milliseconds by a clock that nobody sets. */
+  monotonic(): number;
   random(): number;
 };
 
@@ -207,9 +209,9 @@ export class FleetFeeds {
   }
 
   #feedOf(remote: FollowedRemote): RemoteFeed {
-    const { transport, lookUp, restartTunnel, clock, random } = this.#in;
+    const { transport, lookUp, restartTunnel, clock, monotonic, random } = this.#in;
     return new RemoteFeed({
-      ...{ remote, transport, lookUp, restartTunnel, clock, random },
+      ...{ remote, transport, lookUp, restartTunnel, clock, monotonic, random },
       next: () => this.#last_change + 1,
       changed: () => this.#changed(),
     });

@@ -24,6 +24,7 @@ import {
   WELL,
   waitAfterFailure,
 } from './remote-recovery.ts';
+import { TimeShare } from './time-share.ts';
 
 /** Each millisecond until the next poll allows this many received bytes. */
 const BYTES_PER_MS = 2 * 1024;
@@ -63,6 +64,8 @@ export type RemoteFeedOptions = {
   /** Called after the copy, or how fresh it is, has changed under that number. */
   changed(): void;
   clock: Clock;
+  /** Milliseconds by a clock that nobody sets. */
+  monotonic(): number;
   /** From 0 to 1. */
   random(): number;
 };
@@ -94,8 +97,9 @@ export class RemoteFeed {
   /** The last tag that the stream reported. */
   #told: string | null = null;
   #asked_at = 0;
-  /** No poll before this time, because of the bytes that it sent. */
+  /** No poll before this time by the monotonic clock, because of the bytes that it sent. */
   #not_before = 0;
+  readonly #share: TimeShare;
   /** The lists of stores of that host, when it sent them, and when they were requested. */
   #stores: { lists: StoreOrigin; told_at: number } | null = null;
   #stores_at: number | null = null;
@@ -105,6 +109,7 @@ export class RemoteFeed {
   constructor(options: RemoteFeedOptions) {
     this.#in = options;
     this.#remote = options.remote;
+    this.#share = new TimeShare(options.monotonic);
   }
 
   get copy(): RemoteCopy | null {
@@ -216,12 +221,16 @@ export class RemoteFeed {
       this.#asking = false;
     }
     if (this.#stopped.signal.aborted) return;
-    const least = Math.max(LEAST_GAP_MS, meter.bytes / BYTES_PER_MS);
-    this.#not_before = this.#in.clock.now() + least;
-    this.#askAfter(Math.max(least, this.#wait()));
+    this.#not_before = this.#in.monotonic() + Math.max(LEAST_GAP_MS, meter.bytes / BYTES_PER_MS);
+    this.#askAfter(Math.max(this.#costs(), this.#wait()));
   }
 
-  /** Milliseconds until the next question. What a host sends costs it time, so that no answers take those of the others. */
+  /** Milliseconds that a host has to wait for what it has sent, so that no answers take the time of the others. */
+  #costs(): number {
+    return Math.max(0, this.#not_before - this.#in.monotonic(), this.#share.wait_ms);
+  }
+
+  /** Milliseconds until the next question. */
   #wait(): number {
     const random = this.#in.random();
     if (this.#recovery.phase !== 'well') return waitAfterFailure(this.#recovery, random);
@@ -233,7 +242,7 @@ export class RemoteFeed {
   /** Polls as soon as possible. */
   #askSoon(): void {
     if (this.#asking) this.#again = true;
-    else this.#askAfter(Math.max(0, this.#not_before - this.#in.clock.now()));
+    else this.#askAfter(this.#costs());
   }
 
   /** Where this host cannot hold a stream it goes on being asked. */
@@ -284,7 +293,8 @@ export class RemoteFeed {
     const tag = this.#copy?.tag ?? null;
     // The answer that is still under way may be older than this change.
     const follows = message.since !== undefined && message.since === tag && !this.#asking;
-    if (follows && this.#follow(to, value)) return;
+    const may = this.#share.wait_ms === 0;
+    if (follows && may && this.#share.spend(() => this.#follow(to, value))) return;
     if (message.tag === undefined || message.tag !== tag) this.#askSoon();
   }
 
@@ -352,7 +362,7 @@ export class RemoteFeed {
     const { status, headers, body } = await get(path, tag === '' ? this.#etag : null);
     if (status === 304 && this.#copy !== null) return;
     if (status !== 200) throw refused(to, status, body);
-    this.#take(to, body);
+    this.#share.spend(() => this.#take(to, body));
     this.#etag = tagOf(headers.etag);
   }
 

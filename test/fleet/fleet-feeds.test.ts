@@ -28,7 +28,10 @@ let restart: (name: string) => boolean;
 let restarted: string[];
 /** The names of those that answer nobody, as they were told. */
 let silences: string[][];
+/** How much the monotonic clock goes on each time it is read. */
+let step_ms: number;
 beforeEach(() => {
+  step_ms = 0;
   silences = [];
   clock = new FakeClock();
   transport = new FakeTransport();
@@ -42,7 +45,7 @@ beforeEach(() => {
   restart = () => false;
   restarted = [];
   feeds = new FleetFeeds({
-    ...{ host: 'host-a', nonce: 'n', transport, clock, kept },
+    ...{ host: 'host-a', nonce: 'n', transport, clock, kept, monotonic: monotonicOf(clock) },
     lookUp: (name) => lookUp(name),
     async restartTunnel(name) {
       restarted.push(name);
@@ -53,6 +56,17 @@ beforeEach(() => {
     random: () => 0.5,
   });
 });
+/** Goes on with the time of the test, though never back, and by a step with each reading. */
+function monotonicOf(timed: FakeClock): () => number {
+  let before = timed.now();
+  let passed = 0;
+  return () => {
+    const now = timed.now();
+    passed += Math.max(0, now - before) + step_ms;
+    before = now;
+    return passed;
+  };
+}
 afterEach(() => {
   feeds.stop();
   scratch.remove();
@@ -300,6 +314,18 @@ describe('the feeds of the remotes', () => {
     expect(transport.asked.filter(({ path }) => path.startsWith('/fibers'))).toHaveLength(1);
     await pass(2_000);
     expect(transport.asked.filter(({ path }) => path.startsWith('/fibers'))).toHaveLength(2);
+  });
+
+  it('cost a host whose answers take long to apply the time that they take from others', async () => {
+    hostOf('host-b', [toldRow('x')]);
+    step_ms = 550;
+    feeds.follow([remoteOf('host-b')]);
+    await pass(50);
+    step_ms = 0;
+    await pass(7_000);
+    expect(transport.asked.filter(({ path }) => path.startsWith('/fibers?'))).toHaveLength(1);
+    await pass(4_000);
+    expect(transport.asked.filter(({ path }) => path.startsWith('/fibers?')).length).toBeGreaterThan(1);
   });
 });
 
@@ -569,6 +595,35 @@ describe('the stream of a remote', () => {
     expect(feedQuestions() - asked).toBeLessThanOrEqual(21);
   });
 
+  it('is not followed while its changes have taken more than the share of one host, and misses none of them', async () => {
+    await pass(5_000);
+    const asked = feedQuestions();
+    step_ms = 100;
+    live({ since: 'host-b-1', ...toldDelta('host-b', 'host-b-2', [toldRow('y')]) });
+    step_ms = 0;
+    b.set([toldRow('x'), toldRow('y')]);
+    b.set([toldRow('x'), toldRow('z')]);
+    live({ since: 'host-b-2', ...toldDelta('host-b', 'host-b-3', [toldRow('z')]) });
+    await pass(500);
+    expect(originOf('host-b').read).toMatchObject({ fibers: [{ id: 'x' }, { id: 'y' }] });
+    expect(feedQuestions()).toBe(asked);
+    await pass(3_500);
+    expect(originOf('host-b').read).toMatchObject({
+      fibers: expect.arrayContaining([expect.objectContaining({ id: 'z' })]),
+    });
+    expect(feedQuestions()).toBe(asked + 1);
+  });
+
+  it('has it asked at once although the clock of this machine was set back', async () => {
+    await pass(1_500);
+    const asked = feedQuestions();
+    clock.jumpTo(clock.now() - 3_600_000);
+    b.set([toldRow('z')]);
+    live({ tag: 'host-b-2' });
+    await pass(100);
+    expect(feedQuestions()).toBe(asked + 1);
+  });
+
   it('[RTE-7] is asked at once when it ends, and stale where there is no answer', async () => {
     await pass(2_000);
     b.gone();
@@ -610,6 +665,7 @@ describe('the last good copies on disk', () => {
   const again = () =>
     new FleetFeeds({
       ...{ host: 'host-a', nonce: 'm', transport, clock, kept, lookUp, random: () => 0.5 },
+      monotonic: monotonicOf(clock),
       restartTunnel: async () => false,
       tell: () => {},
       tellSilent: () => {},
