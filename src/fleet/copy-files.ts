@@ -108,13 +108,15 @@ export class CopyFiles {
     }
   }
 
-  /** Its host has said that the copy is what it would answer. */
-  confirm(feed: string, copy: Copy, at: number): void {
+  /** Its host has said that the copy is what it would answer; false where it is no longer there. */
+  confirm(feed: string, copy: Copy, at: number): boolean {
     try {
       utimesSync(this.#pathOf(feed, copy), new Date(at), new Date(at));
     } catch (error) {
-      if (systemCode(error) !== 'ENOENT') this.#tell(error, 'cannot date the answer of another host');
+      if (systemCode(error) === 'ENOENT') return false;
+      this.#tell(error, 'cannot date the answer of another host');
     }
+    return true;
   }
 
   remove(feed: string, copy: Copy): void {

@@ -202,8 +202,8 @@ export class FleetFeeds {
       const { last_ok_at } = feed.origin();
       if (copy === null || last_ok_at === null) continue;
       const change = copy.last_change;
-      if (this.#kept.get(feed)?.change === change) this.#in.kept.confirm(name, last_ok_at);
-      else this.#in.kept.write(name, copy.whole(), last_ok_at);
+      const isKept = this.#kept.get(feed)?.change === change && this.#in.kept.confirm(name, last_ok_at);
+      if (!isKept) this.#in.kept.write(name, copy.whole(), last_ok_at);
       this.#kept.set(feed, { at: this.#in.clock.now(), change, last_ok_at });
     }
   }

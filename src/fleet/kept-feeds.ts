@@ -43,9 +43,9 @@ export class KeptFeeds {
     this.#files.write(FEED, copyOf(host, bytes, last_ok_at), bytes);
   }
 
-  /** The host confirmed that the copy is still its answer. */
-  confirm(host: string, last_ok_at: number): void {
-    this.#files.confirm(FEED, copyOf(host, Buffer.alloc(0), last_ok_at), last_ok_at);
+  /** The host confirmed that the copy is still its answer; false where somebody has deleted it. */
+  confirm(host: string, last_ok_at: number): boolean {
+    return this.#files.confirm(FEED, copyOf(host, Buffer.alloc(0), last_ok_at), last_ok_at);
   }
 
   /** Removes the copies of all other hosts. */

@@ -716,6 +716,17 @@ describe('the last good copies on disk', () => {
     expect(kept.read('host-b')?.answer.rows.map(({ id }) => id)).toEqual(['last']);
   });
 
+  it('are written again where somebody has deleted them', async () => {
+    hostOf('host-b', [toldRow('x')]);
+    feeds.follow([remoteOf('host-b')]);
+    await pass(2_000);
+    expect(kept.read('host-b')).not.toBeNull();
+    kept.keepOnly([]);
+    expect(kept.read('host-b')).toBeNull();
+    await pass(12_000);
+    expect(kept.read('host-b')?.answer.rows).toMatchObject([{ id: 'x' }]);
+  });
+
   it('are asked for again where they are damaged, with a warning', async () => {
     const { rows } = { rows: [toldRow('x')] };
     hostOf('host-b', rows);
