@@ -48,10 +48,15 @@ it(`[MSG-3] [MDS-1] [RCP-5] gives none of ${MESSAGES} messages to ${WORKERS} wor
     }
   };
   const send = async () => {
-    await inParallel(letters, SENDERS, (letter) => letter.send(current, random, until_ms));
-    sending = false;
+    try {
+      await inParallel(letters, SENDERS, (letter) => letter.send(current, random, until_ms));
+    } finally {
+      sending = false;
+    }
   };
-  await Promise.all([killing(), send()]);
+  // Both are over before a fault is told: a daemon that is started later would outlive the test.
+  const over = await Promise.allSettled([killing(), send()]);
+  for (const end of over) if (end.status === 'rejected') throw end.reason;
 
   // The last daemon stays: every id answers, and every receipt comes to what the transcript holds.
   await inParallel(letters, SENDERS, (letter) => letter.settle(current));
@@ -97,7 +102,8 @@ class CurrentDaemon {
     this.requests += 1;
     try {
       const { status, json } = await this.daemon.post<Receipt>('/messages', body, 20_000);
-      if (status !== 200 && status !== 503) throw new Refused(`${status} ${JSON.stringify(json)}`);
+      if (status !== 200 && !NOT_TAKEN.includes(status))
+        throw new Refused(`${status} ${JSON.stringify(json)}`);
       return status === 200 ? json : null;
     } catch (error) {
       if (error instanceof Refused) throw error;
@@ -106,6 +112,9 @@ class CurrentDaemon {
     }
   }
 }
+
+/** Starting or busy; or the client got no processor to send the whole request in time. */
+const NOT_TAKEN = [503, 408];
 
 class Refused extends Error {}
 
@@ -196,7 +205,12 @@ async function inParallel<T>(
 ): Promise<void> {
   const left = [...items].reverse();
   const lane = async () => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) await run(item);
+    try {
+      for (let item = left.pop(); item !== undefined; item = left.pop()) await run(item);
+    } finally {
+      left.length = 0;
+    }
   };
-  await Promise.all(Array.from({ length: most }, lane));
+  const over = await Promise.allSettled(Array.from({ length: most }, lane));
+  for (const end of over) if (end.status === 'rejected') throw end.reason;
 }
