@@ -1,4 +1,4 @@
-import { oneOf } from './one-of.ts';
+import { alternatives } from './alternatives.ts';
 
 /** Most words that a suggestion names. */
 const MOST_SUGGESTED = 3;
@@ -38,7 +38,7 @@ function beginningWith(word: string, known: Iterable<string>): string[] {
 /** A question to put behind a refusal, with the space before it; empty where no known word is near. */
 export function didYouMean(typed: string, known: Iterable<string>): string {
   const near = nearestWords(typed, known);
-  return near.length === 0 ? '' : ` Did you mean ${oneOf(near)}?`;
+  return near.length === 0 ? '' : ` Did you mean ${alternatives(near)}?`;
 }
 
 /** The distance of Damerau and Levenshtein, where no letter is moved twice. */

@@ -1,5 +1,5 @@
+import { alternatives } from '../base/alternatives.ts';
 import { didYouMean } from '../base/nearest-words.ts';
-import { oneOf } from '../base/one-of.ts';
 import { isUlid, leafOf } from './fiber-id.ts';
 
 /** Fewest characters of an id in a hint: fewer would seldom stay unique. */
@@ -63,7 +63,7 @@ export function noFiberCalled(reference: string, ids: Iterable<string>): string 
 export function severalCalled(reference: string, names: readonly string[]): string {
   const shown = names.slice(0, MOST_NAMED);
   const more = names.length > shown.length ? [`${names.length - shown.length} more`] : [];
-  return `${reference} may be ${oneOf([...shown, ...more])}; give more of the id, or the ULID`;
+  return `${reference} may be ${alternatives([...shown, ...more])}; give more of the id, or the ULID`;
 }
 
 /**

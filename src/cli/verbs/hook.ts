@@ -1,4 +1,4 @@
-import { oneOf } from '../../base/one-of.ts';
+import { alternatives } from '../../base/alternatives.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import { CONTEXT_FLAG } from '../../harness/hooks/context-mailbox.cjs';
 import { option } from '../command-line/options.ts';
@@ -17,7 +17,7 @@ async function runHook(context: CliContext, argv: string[]): Promise<ExitCode> {
 export const event = defineVerb({
   summary: 'Add one line to events.jsonl from the hook’s JSON on stdin; always ends with 0',
   options: {
-    harness: option('--harness <name>', oneOf(HARNESS_NAMES)),
+    harness: option('--harness <name>', alternatives(HARNESS_NAMES)),
     context: option(CONTEXT_FLAG, 'print what waits for the session as context'),
   },
   examples: [['svc hook event --harness claude --context', 'typed by the hooks that `svc setup` installs']],

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { alternatives } from '../../../base/alternatives.ts';
 import { isCoded } from '../../../base/errors.ts';
-import { oneOf } from '../../../base/one-of.ts';
 import { readStores } from '../../../config/path-lists.ts';
 import { holdsControlCharacters } from '../../../config/resolve-directory.ts';
 import type { Agent } from '../../../contract/agent.ts';
@@ -47,7 +47,7 @@ export const checkAgents: Check = async (context) => {
 function summary(startable: readonly string[]): Finding {
   const programs = Object.values(HARNESSES).map(({ title, install }) => `${title} (${install})`);
   if (startable.length > 0) return ok('agents', `these can start: ${startable.join(', ')}`);
-  return lack('agents', 'no agent', `install ${oneOf(programs)}, and run it once to sign in`);
+  return lack('agents', 'no agent', `install ${alternatives(programs)}, and run it once to sign in`);
 }
 
 /** A fiber that names no agent gets the default one. */

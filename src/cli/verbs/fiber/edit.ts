@@ -47,6 +47,7 @@ const CHANGES = {
 };
 type Changes = Given<typeof CHANGES>;
 
+/** The roster, which is written without any other change, and the state that a write is for. */
 const HOW = {
   collaboration: option(
     '--collaboration <json>',

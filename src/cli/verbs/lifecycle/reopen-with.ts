@@ -28,7 +28,7 @@ export async function reopenWith(
     throw new CodedError('invalid_request', 'the message is empty; write what the next worker is to be told');
   const settings = readSettings(context.env);
   const reopened = (connect: Reopening['connect'], read: Reopening['read']) =>
-    reopen(settings, { message, dry_run: given.dry_run === true, connect, read });
+    reopen(settings, { message, dry_run: given.dry_run === true, json: given.json === true, connect, read });
   return atItsPlace(context, given, {
     here: ({ store, id }) =>
       reopened(
@@ -49,12 +49,16 @@ export async function reopenWith(
 type Reopening = {
   message: string;
   dry_run: boolean;
+  json: boolean;
   connect(): DaemonClient | Promise<DaemonClient>;
   /** The document as it is now. */
   read(): FiberDocument | Promise<FiberDocument>;
 };
 
-async function reopen(settings: Settings, { message, dry_run, connect, read }: Reopening): Promise<Answer> {
+async function reopen(
+  settings: Settings,
+  { message, dry_run, json, connect, read }: Reopening,
+): Promise<Answer> {
   const { id, status } = await read();
   const svc = svcOf(settings);
   if (status !== 'closed')
@@ -80,7 +84,7 @@ async function reopen(settings: Settings, { message, dry_run, connect, read }: R
   const how = run.resumed === true ? 'goes on with' : 'works on';
   const notes = (run.notes ?? []).map((note) => `Note: ${note}\n`).join('');
   return {
-    json: { fiber: await read() },
+    json: json ? { fiber: await read() } : null,
     text: `${run.agent} ${how} ${id}, and is told your message.\n${notes}${run.mux_session === null ? '' : watchLine(settings, id)}`,
     one_line: true,
   };

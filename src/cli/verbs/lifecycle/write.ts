@@ -101,15 +101,16 @@ export async function runLifecycle(
 }
 
 async function runElsewhere(
-  { dry_run, store }: LifecycleGiven,
+  { dry_run, store, json }: LifecycleGiven,
   { daemon, fiber: id }: FiberElsewhere,
   fields: LifecycleFields,
 ): Promise<Answer> {
   const request = requestOf({ ...fields, fiber: id, store });
   if (dry_run === true) return rehearseRequest(daemon, ...routeOf(request));
   const text = await askDaemon(daemon, request);
-  const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberWrittenSchema);
-  return { json: { fiber }, text, one_line: true };
+  // Read only for who wants it: a host that is lost after the write must not make it look as if it had failed.
+  const written = json === true ? await daemon.get(`/fibers/${fiberPath(id)}`, fiberWrittenSchema) : null;
+  return { json: written, text, one_line: true };
 }
 
 function requestOf(value: object): LifecycleRequest {

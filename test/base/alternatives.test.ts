@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneOf } from '../../src/base/one-of.ts';
+import { alternatives } from '../../src/base/alternatives.ts';
 
 describe('alternatives', () => {
   it.each([
@@ -8,6 +8,6 @@ describe('alternatives', () => {
     [['a', 'b'], 'a or b'],
     [['a', 'b', 'c'], 'a, b or c'],
   ])('names %j as "%s"', (words, expected) => {
-    expect(oneOf(words)).toBe(expected);
+    expect(alternatives(words)).toBe(expected);
   });
 });
