@@ -43,7 +43,7 @@ export function cutMiddle(path: string, width: number, mark = '…'): string {
   if (lengthOf(path) <= width) return path;
   const room = width - lengthOf(mark);
   const start = startOf(path, Math.floor(room / 3));
-  const characters = [...graphemes.segment(path)].map(({ segment }) => segment);
+  const characters = [...graphemes(path)].map(({ segment }) => segment);
   let end = '';
   for (const character of characters.toReversed()) {
     if (lengthOf(start) + lengthOf(character) + lengthOf(end) > room) break;
@@ -52,13 +52,18 @@ export function cutMiddle(path: string, width: number, mark = '…'): string {
   return `${start}${mark}${end}`;
 }
 
-const graphemes = new Intl.Segmenter();
+let segmenter: Intl.Segmenter | undefined;
+/** Made at its first use, which takes 13 ms: most pages cut nothing. */
+function graphemes(text: string): Iterable<Intl.SegmentData> {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+}
 
 /** As much of the beginning of a text as fits. */
 function startOf(text: string, width: number): string {
   let start = '';
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     used += lengthOf(segment);
     if (used > width) break;
     start += segment;
@@ -67,7 +72,7 @@ function startOf(text: string, width: number): string {
 }
 
 function firstOf(text: string): string {
-  return graphemes.segment(text)[Symbol.iterator]().next().value?.segment ?? '';
+  return graphemes(text)[Symbol.iterator]().next().value?.segment ?? '';
 }
 
 /**
@@ -229,8 +234,11 @@ export function fitColumns(
 
 /** The columns that a text takes on a terminal: a character of East Asia or an emoji takes two. */
 export function lengthOf(text: string): number {
-  return stringWidth(text);
+  return NARROW.test(text) ? text.length : stringWidth(text);
 }
+
+/** Latin letters, punctuation, arrows and lines, each in one column: nearly all text, measured without a library. */
+const NARROW = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2199\u2500-\u25fc]*$/;
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
