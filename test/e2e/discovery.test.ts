@@ -87,9 +87,10 @@ describe('a host in a tailnet', () => {
     await tailscaled.stop();
     const { tailnet_dial, discovery } = await until('the loss', async () => {
       const version = await hub.version();
-      return version.discovery.state === 'unavailable' ? version : null;
+      // A question that its end cut off gives that as the reason, until the next one finds no socket.
+      return version.discovery.error?.includes('socket') === true ? version : null;
     });
     expect(tailnet_dial.status).toBe('unavailable');
-    expect(discovery).toMatchObject({ enabled: true, peers: [], error: expect.stringContaining('socket') });
+    expect(discovery).toMatchObject({ enabled: true, state: 'unavailable', peers: [] });
   });
 });
