@@ -263,8 +263,15 @@ function logPage(
   compare(
     `the rows of svc log ${row.id}`,
     told.map((line) => cellsOf(line).slice(1, 3)),
-    entries.map((entry) => [wordOf(entry), entry.session?.slice(0, 8) ?? '-']),
+    entries.flatMap((entry) =>
+      Array(entry.kind === 'prompts' ? entry.count : 1).fill([
+        wordOf(entry),
+        entry.session?.slice(0, 8) ?? '-',
+      ]),
+    ),
   );
+  // All transcripts are on this host.
+  if (text.includes('wrote to it')) found.push(`svc log ${row.id} does not say what was typed`);
   const tokens = parts.find((part) => part[0] === 'Tokens')?.slice(1) ?? [];
   const sessions = spend?.sessions ?? [];
   for (const [index, { session }] of sessions.entries())

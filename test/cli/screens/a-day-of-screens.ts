@@ -419,6 +419,14 @@ const answersOf = (state: State, fibers: readonly FiberRow[]): Answers => ({
   [`GET /transcript/words?session=${SECOND}`]: { body: WORDS },
   [`GET /transcript/words?session=${SECOND}&after_byte=0`]: { body: WORDS },
   'GET /sessions': { body: { host: state.host, sessions: SESSIONS } },
+  [`GET /moment?session=${FIRST}&at=${before('14:06') + 30_000}&within_ms=30000`]: {
+    body: {
+      ...{ host: state.host, session: FIRST, harness: 'claude', at: before('14:06'), more: false },
+      words: ['Keep the old flags working.', 'A person who wrote --tab yesterday types it tomorrow.'].map(
+        (text) => ({ at: before('14:06'), who: 'person', tool: null, text }),
+      ),
+    },
+  },
   'GET /spend?uid=u-1': { body: spendOf(spent('s-1', true), spent('s-2', true)) },
   'GET /spend?uid=u-2': { body: spendOf(spent('s-3', true)) },
   'GET /spend?uid=u-3': { body: spendOf(spent('s-4', false)) },

@@ -83,6 +83,7 @@ describe('svc log', () => {
   async function serve(
     parts: Record<string, { entries: LifeEntry[]; earlier: number }>,
     over: Partial<FiberRow> = {},
+    moments: Record<string, object> = {},
   ) {
     const answers = Object.entries(parts).map(([question, part]) => [
       `GET /fiber-life?uid=${UID}&${question}`,
@@ -93,6 +94,9 @@ describe('svc log', () => {
       'GET /version': { body: versionAnswer() },
       [`GET /spend?uid=${UID}`]: { body: SPEND },
       ...Object.fromEntries(answers),
+      ...Object.fromEntries(
+        Object.entries(moments).map(([query, body]) => [`GET /moment?${query}`, { body }]),
+      ),
     });
     machine.writeDaemonFile([server.listen]);
   }
@@ -127,6 +131,29 @@ describe('svc log', () => {
     expect(out).toMatch(/\n\nTokens: 10 in, 2 k from cache, 300 to cache, 44 out; 1 session unknown\.\n$/);
     for (const inside of [ONE.slice(0, 8), TWO.slice(0, 8), 'loader-svc', UID])
       expect(out).not.toContain(inside);
+  });
+
+  it('tells what a person typed where the transcript is here, and counts it elsewhere', async () => {
+    const said = (minute: number, who: string, text: string) => ({ at: at(minute), who, tool: null, text });
+    const moment = (minute: number, ...words: object[]) => ({
+      [`session=${ONE}&at=${at(minute) + 30_000}&within_ms=30000`]: {
+        ...{ host: 'host-a', session: ONE, harness: 'claude', at: at(minute), words, more: false },
+      },
+    });
+    const words = [
+      said(0, 'person', 'You are a fiber worker: begin'),
+      said(0.2, 'agent', 'I begin.'),
+      said(0.5, 'person', `Keep the old\nflags working. ${'Really. '.repeat(40)}`),
+    ];
+    const moments = { ...moment(0, ...words), ...moment(2, said(2, 'person', 'The second.')) };
+    await serve({ 'limit=50': { entries: ENTRIES, earlier: 0 } }, {}, moments);
+    const { out } = await machine.svc('log', 'work/loader');
+    expect(out).toContain(`${when(0)}\tyou\tKeep the old flags working. Really. `);
+    // Its transcript tells one prompt, the ledger three.
+    expect(out).toContain(`${when(2)}\tyou\twrote to it 3 times\n`);
+    expect(out).not.toContain('fiber worker');
+    const { out: json } = await machine.svc('log', 'work/loader', '--json');
+    expect(JSON.parse(json).entries).toEqual(ENTRIES);
   });
 
   it('shows a message by who wrote it, or to whom, and how far it came', async () => {

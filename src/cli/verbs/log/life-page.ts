@@ -4,7 +4,7 @@ import type { LifeEntry } from '../../../contract/http/life.ts';
 import type { Spend, Tokens } from '../../../contract/http/spend.ts';
 import { nativeIdOf, parseAddress } from '../../../contract/session-address.ts';
 import { type Screen, tabLine } from '../../command-line/columns.ts';
-import { wrapWords } from '../../command-line/fit-width.ts';
+import { cutEnd, wrapWords } from '../../command-line/fit-width.ts';
 import { marksOf } from '../../command-line/glyphs.ts';
 import {
   formatDate,
@@ -18,6 +18,7 @@ import type { Span, Styled, Tone } from '../../command-line/styled-text.ts';
 import { asWritten } from '../../command-line/typed-command.ts';
 import { briefCount } from '../spend/spend-page.ts';
 import { deathDetails, lastScreen } from '../status/death.ts';
+import type { Typed } from './typed-words.ts';
 
 export type LifePage = {
   /** Whose ledgers these are. */
@@ -27,6 +28,8 @@ export type LifePage = {
   /** How many older entries are left out. */
   earlier: number;
   spend: Spend | null;
+  /** What people typed, of those entries that count prompts for which it is known. */
+  typed: ReadonlyMap<LifeEntry, readonly Typed[]>;
 };
 
 export type LifeOptions = Screen & {
@@ -39,7 +42,8 @@ export type LifeOptions = Screen & {
 };
 
 /** A fiber's life as one page: what happened, oldest first, below its days, and what its sessions used. */
-export function lifePage({ host, fiber, entries, earlier, spend }: LifePage, options: LifeOptions): Styled {
+export function lifePage(page: LifePage, options: LifeOptions): Styled {
+  const { host, fiber, entries, earlier, spend, typed } = page;
   const { now, width, verbose, command } = options;
   const owner = fiber.svc?.host;
   const notes: string[] = [];
@@ -49,13 +53,14 @@ export function lifePage({ host, fiber, entries, earlier, spend }: LifePage, opt
   if (earlier > 0)
     notes.push(`${earlier} earlier; show them with: ${command} -n ${entries.length + earlier}`);
   const last = lastEnd(entries);
-  const rows = entries.map((entry) => ({
-    at: entry.at,
-    ...tellingOf(entry),
-    session: verbose ? shortId(entry.session) : null,
+  const rows = entries.flatMap((entry) => {
+    const row = { ...tellingOf(entry), session: verbose ? shortId(entry.session) : null };
+    const texts = typed.get(entry);
+    if (texts !== undefined)
+      return texts.map(({ at, text }) => ({ ...row, at, words: briefly(text, options) }));
     // The screen of the last end is shown below.
-    words: wordsOf(entry, now, entry !== last),
-  }));
+    return [{ ...row, at: entry.at, words: wordsOf(entry, now, entry !== last) }];
+  });
   const piped = width === Number.POSITIVE_INFINITY;
   return [
     ...headOf(fiber, options),
@@ -64,6 +69,14 @@ export function lifePage({ host, fiber, entries, earlier, spend }: LifePage, opt
     last === undefined ? '' : endPage(last, now),
     spend === null || spend.sessions.length === 0 ? '' : tokensPage(spend, width, verbose),
   ];
+}
+
+/** Columns of what one prompt takes of a page: it may be a whole document, which `svc transcript` shows. */
+const MOST_TYPED = 240;
+
+function briefly(text: string, { width, unicode }: LifeOptions): string {
+  const line = asWritten(text.replace(/\s+/g, ' ').trim());
+  return width === Number.POSITIVE_INFINITY ? line : cutEnd(line, MOST_TYPED, marksOf(unicode).cut);
 }
 
 type Telling = { what: string; tone?: Tone };
