@@ -244,5 +244,11 @@ describe.each(HARNESS_NAMES)('the ledgers of the real %s', (name) => {
     );
     expect(log.spend.unknown).toBe(0);
     expect(log.spend.total!.output).toBeGreaterThan(0);
+    const page = await one.svc('log', 'told');
+    const rows = page.split('\n').map((line) => line.split('\t'));
+    expect(rows.flatMap(([, what, words]) => (what === 'you' ? [words] : []))).toEqual([
+      'Then the second part.',
+      'Now fail.',
+    ]);
   });
 });
