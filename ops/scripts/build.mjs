@@ -16,8 +16,6 @@ const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 const NATIVE = ['msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 /** ABI of the pinned Node, the only one that loads the native HTTP server; the launcher names it too. */
 const NODE_ABI = '127';
-/** Endings that name the format: Node looks for no `package.json` to find it. */
-const CHUNKS = { esm: 'mjs', cjs: 'cjs' };
 /**
  * Node's HTTP module, read as the plain object that it is: an import statement reads all its exports, and with those of
  * WebSockets Node loads its `fetch`, which takes a fifth of the time of a command.
@@ -74,7 +72,7 @@ async function bundle(entries, format, extension) {
     // As deep as a room of `src/`, so that a path relative to a module holds in both. Named after a module and not its
     // contents: a daemon that runs while its package is replaced still finds what it loads late.
     chunkFileNames: ({ facadeModuleId, moduleIds }) =>
-      `src/chunks/${nameOfChunk(facadeModuleId ?? moduleIds.at(-1))}.${CHUNKS[format]}`,
+      `src/chunks/${nameOfChunk(facadeModuleId ?? moduleIds.at(-1))}.${extension}`,
   });
   await build.close();
   return output.flatMap((chunk) => chunk.moduleIds ?? []);
