@@ -20,29 +20,33 @@ export const bench: Bench = {
         project_dir: '/srv',
       });
       const cache = join(folder, 'k');
-      const times = { floor: [] as number[], version: forms(), ready: forms() };
+      const times = { floor: [] as number[], version: forms(), page: forms(), ready: forms() };
       for (let round = 0; round <= ROUNDS; round += 1) {
         const floor = await run(['-e', '0'], cache);
         if (round > 0) times.floor.push(floor);
         for (const form of ['package', 'checkout'] as const) {
           const version = await run([launcherOf(form), '--version'], cache);
+          const home = join(folder, `${form}${round}`);
           const daemon = await startDaemon({
-            folder: join(folder, `${form}${round}`),
+            folder: home,
             stores: [root],
             form,
             measured: false,
             env: { XDG_CACHE_HOME: cache },
           });
+          const page = await run([launcherOf(form), 'ps'], cache, { SVC_DATA_DIR: join(home, 'd') });
           await daemon.stop();
           // The first round fills the compile cache.
           if (round === 0) continue;
           times.version[form].push(version);
+          times.page[form].push(page);
           times.ready[form].push(daemon.ready_ms);
         }
       }
       log(`medians of ${ROUNDS} rounds, with a warm compile cache`);
       return [
         figure('svc --version', times.version, times.floor),
+        figure('svc ps', times.page, times.floor),
         judged(figure('svc daemon run until ready', times.ready, times.floor), { most: 1_000 }),
       ];
     }),
@@ -66,11 +70,11 @@ function figure(name: string, times: Record<Form, number[]>, floor: number[]): F
   };
 }
 
-function run(args: string[], cache: string): Promise<number> {
+function run(args: string[], cache: string, env: NodeJS.ProcessEnv = {}): Promise<number> {
   const from = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
-      env: { ...callerEnvironment(), XDG_CACHE_HOME: cache, HOME: cache },
+      env: { ...callerEnvironment(), XDG_CACHE_HOME: cache, HOME: cache, ...env },
       stdio: 'ignore',
     });
     child.once('error', reject);
