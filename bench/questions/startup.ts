@@ -78,6 +78,9 @@ function run(args: string[], cache: string, env: NodeJS.ProcessEnv = {}): Promis
       stdio: 'ignore',
     });
     child.once('error', reject);
-    child.once('exit', () => resolve(performance.now() - from));
+    child.once('exit', (code) => {
+      if (code === 0) resolve(performance.now() - from);
+      else reject(new Error(`${args.join(' ')} ended with ${code}`));
+    });
   });
 }

@@ -88,13 +88,14 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await read(page, 'Start recording');
     await fill(page, 'Project', daemon.home.project('atlas'));
     await fill(page, 'What it is about', 'Gauges in spring');
+    const began = Date.now();
     await click(page, 'Start recording');
     await read(page, 'This phone is the microphone.');
     const frames = async () => ({ at: performance.now(), count: (await look()).audio?.frames ?? 0 });
     await until('the first frames', async () => (await frames()).count > 5);
     const first = await frames();
     await meetingWhen('the first line', ({ tail }) => tail.length > 0);
-    const line_ms = performance.now() - first.at;
+    const line_ms = Date.now() - began;
     await read(page, 'not transcribed');
     const last = await until(`${HEARD_S} seconds of it`, async () => {
       const now = await frames();

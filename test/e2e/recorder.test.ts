@@ -79,19 +79,22 @@ describe.skipIf(NO_SPEECH !== null)(
       expect(one.lines().filter((line) => line.includes('not transcribed'))).toEqual([]);
     });
 
-    it('writes lines of speech that has no pause', { timeout: 180_000 }, async () => {
+    it('writes lines of speech that has no pause', { timeout: 300_000 }, async () => {
       const one = newRecording();
       one.start();
       const sender = await one.sender();
       const made = SENTENCES.map((sentence) => spoken(home.path('speech'), sentence, { pause: 0 }));
-      // As fast as it is spoken, and so little that a busy machine which falls behind loses none of it.
-      await sender.pace(joinedAudio(...made, silence(2)), 1);
-      const said = SENTENCES.join(' ');
+      const words = SENTENCES.join(' ').split(' ').length;
       const heard = () => textOf(one.spoken()).split(' ').length;
-      await until('nearly all words', () => heard() > said.split(' ').length * 0.85, 100_000);
+      // As fast as it is spoken, and so little at a time that a busy machine which falls behind loses none of it.
+      for (const rounds of [1, 2]) {
+        await sender.pace(joinedAudio(...made, silence(2)), 1);
+        await until('nearly all words', () => heard() > rounds * words * 0.85, 100_000);
+      }
+      const said = [...SENTENCES, ...SENTENCES].join(' ');
       one.signal('SIGINT');
       expect(await one.exited()).toBe(0);
-      expect(one.spoken().length).toBeGreaterThanOrEqual(2);
+      expect(one.spoken().length).toBeGreaterThanOrEqual(3);
       expect(wordAccuracy(said, textOf(one.spoken()))).toBeGreaterThan(0.8);
     });
 

@@ -18,7 +18,7 @@ const SENDERS = 60;
 /** How long a daemon lives after it is ready, in milliseconds. */
 const LIFE_MS = [500, 15_000] as const;
 /** How long messages are sent: a session that takes none any more ends the run, and the messages for it are told. */
-const SENDING_MS = 4 * 60_000;
+const SENDING_MS = 2 * 60_000 + MESSAGES * 400;
 /** How long an agent on a busy machine may take to write down what it was given, in milliseconds. */
 const LATE_MS = 20_000;
 

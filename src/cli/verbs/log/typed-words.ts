@@ -24,7 +24,9 @@ export async function typedWords(
   const typed = new Map<LifeEntry, Typed[]>();
   for (const entry of counted) {
     const words = await wordsOfMinute(daemon, entry);
-    const own = words === null ? [] : typedOf(entry, words);
+    // A disk that does not answer would make each of them wait.
+    if (words === null) break;
+    const own = typedOf(entry, words);
     if (own.length === entry.count) typed.set(entry, own);
   }
   return typed;
@@ -43,17 +45,19 @@ function minuteOf(at: number): number {
   return Math.floor(at / MINUTE_MS) * MINUTE_MS;
 }
 
+/** Null where the transcripts cannot be read now; nothing where this one is not here. */
 async function wordsOfMinute(
   daemon: DaemonClient,
   { at, session }: Prompts,
 ): Promise<Moment['words'] | null> {
-  if (session === null) return null;
+  if (session === null) return [];
   const half = MINUTE_MS / 2;
   const query = `session=${encodeURIComponent(session)}&at=${minuteOf(at) + half}&within_ms=${half}`;
   try {
     const { words, more } = await daemon.get(`/moment?${query}`, momentSchema);
-    return more ? null : words;
+    return more ? [] : words;
   } catch (error) {
+    if (isCoded(error, 'transcript_missing')) return [];
     // A page without these words is better than none.
     if (isCoded(error)) return null;
     throw error;
