@@ -1,5 +1,13 @@
 import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -154,6 +162,17 @@ describe('the packed package, installed elsewhere', () => {
             expect(await svc(...path, '--help'), path.join(' ')).toMatchObject({ code: 0, stderr: '' }),
           ),
       );
+  });
+
+  it('loads no fetch of Node for a command that asks the daemon', async () => {
+    const app = join(folder, 'app');
+    const probe = join(folder, 'probe.cjs');
+    const said = "process.moduleLoadList.filter((name) => name.includes('undici')).join()";
+    writeFileSync(probe, `process.on('exit', () => process.stdout.write('[' + ${said} + ']'));`);
+    const launcher = join(app, 'node_modules', 'fiber-dispatch', 'src', 'cli', 'launcher.mjs');
+    const { stdout, stderr } = await run(process.execPath, ['--require', probe, launcher, 'ps'], app);
+    expect(stderr).toContain('the daemon does not run');
+    expect(stdout).toBe('[]');
   });
 
   it('names its files after modules, so that a daemon finds what it loads late also while it is upgraded', async () => {
