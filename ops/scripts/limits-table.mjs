@@ -2299,7 +2299,8 @@ export const NOT_LIMITS = {
   'how much of something a person is shown; the rest is kept': [
     'base/nearest-words.ts MOST_SUGGESTED',
     'cli/verbs/log/life-page.ts MOST_TYPED',
-    'cli/verbs/log/typed-words.ts MOST_ENTRIES',
+    'cli/verbs/log/exchanges.ts MOST_ENTRIES',
+    'cli/verbs/log/exchanges.ts MOST_AFTER_QUESTION',
     'cli/verbs/run/task-words.ts MOST_NAME',
     'dispatch/start/own-worktree.ts MOST_LEAF_CHARS',
     'platform/git-worktrees.ts MOST_NAMED',

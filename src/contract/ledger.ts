@@ -30,6 +30,8 @@ export const sessionLineSchema = z.looseObject({
   run_id: z.string().optional(),
   /** For a dispatch that resumed an earlier conversation. */
   resumed: z.boolean().optional(),
+  /** Of a dispatch: whether a person or program asked for it, or the daemon saw it due. */
+  by_request: z.boolean().optional(),
 });
 export type SessionLine = z.infer<typeof sessionLineSchema>;
 

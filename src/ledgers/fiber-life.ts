@@ -96,6 +96,7 @@ function runEntries(lines: readonly SessionLine[]): LifeEntry[] {
         agent: line.agent ?? null,
         mux_session: line.mux,
         run_id: run_id ?? null,
+        ...(line.by_request === undefined ? {} : { by_request: line.by_request }),
       };
       // A launch that was cut short is told again by the daemon that finds it.
       if (run?.began.kind === began.kind) continue;

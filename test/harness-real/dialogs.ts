@@ -32,15 +32,32 @@ export function writeAskingSettings(name: HarnessName, home: string): void {
   else writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
 }
 
+/** The question of Claude Code’s own tool for questions. */
+export const QUESTION = 'Which of the two formats stays?';
+export const ASKS_QUESTION: Step = {
+  tool: 'AskUserQuestion',
+  input: {
+    questions: [
+      {
+        ...{ question: QUESTION, header: 'Format', multiSelect: false },
+        options: [
+          { label: 'The first', description: 'the older one' },
+          { label: 'The second', description: 'the newer one' },
+        ],
+      },
+    ],
+  },
+};
+
 /** What the model does to make a program ask, and what is told of it. */
 export const DIALOG: Record<HarnessName, { step: Step; said: string }> = {
-  claude: { step: { shell: 'touch asked' }, said: 'asks to use Bash' },
+  claude: { step: { shell: 'touch asked' }, said: 'asks to run: touch asked' },
   codex: {
     step: {
       tool: 'exec_command',
       input: { cmd: 'touch asked', sandbox_permissions: 'require_escalated', justification: 'May I?' },
     },
-    said: 'asks to use Bash',
+    said: 'asks to run: touch asked',
   },
   pi: { step: { tool: 'AskPerson', input: {} }, said: 'Which way?' },
 };

@@ -181,12 +181,15 @@ describe.each(HARNESS_NAMES)('the ledgers of the real %s', (name) => {
     writeFileSync(join(project_dir, 'go'), '');
     const asked: Span[] = [];
     if (isClaude) {
-      const waits = await phase('waiting', 'asks to use Bash');
+      const waits = await phase('waiting', 'asks to run: touch asked');
       // Its notice comes some seconds after its question.
       const notices = async () => count((await told(one, uid, began)).buckets, 'notify');
       await expect.poll(notices, { timeout: WITHIN_MS }).toBe(1);
       asked.push({ from: waits.runtime!.phase_since!, to: Date.now() });
-      expect((await one.row('told')).runtime).toMatchObject({ phase: 'waiting', said: 'asks to use Bash' });
+      expect((await one.row('told')).runtime).toMatchObject({
+        phase: 'waiting',
+        said: 'asks to run: touch asked',
+      });
       await keys('Enter');
     }
     await replied(second, 'The second part is done.');

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { FiberRow } from '../../src/contract/fiber.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
 import { agreeWithPages } from './agree.ts';
-import { CODEX_ASKS, DIALOG, writeAskingSettings } from './dialogs.ts';
-import { AGENT_IDS, type DaemonOptions, type RealDaemon, startRealDaemon } from './real-daemon.ts';
+import { ASKS_QUESTION, CODEX_ASKS, DIALOG, QUESTION, writeAskingSettings } from './dialogs.ts';
+import { AGENT_IDS, type DaemonOptions, type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
 let daemon: RealDaemon | undefined;
 afterEach(async () => {
@@ -32,7 +32,8 @@ describe.each(HARNESS_NAMES)('a worker of the real %s that waits for a person', 
     daemon = await startRealDaemon(name, asking(name));
     const one = daemon;
     const { step, said } = DIALOG[name];
-    one.stub.script({ match: 'Fiber: asks', steps: [step, { text: 'Shall I go on?' }] });
+    const questions = name === 'claude' ? [ASKS_QUESTION] : [];
+    one.stub.script({ match: 'Fiber: asks', steps: [step, ...questions, { text: 'Shall I go on?' }] });
     await one.svc('setup', name);
     await one.arm('asks');
     await one.release();
@@ -42,7 +43,7 @@ describe.each(HARNESS_NAMES)('a worker of the real %s that waits for a person', 
     expect(waits.runtime!.phase_since).toBeGreaterThan(began - 5_000);
     const why = await one.svc('why', 'asks');
     expect(why).toMatch(
-      /: its worker waits for an answer since [^,]+, it says: (asks to use Bash|Which way\?)\.\n/,
+      /: its worker waits for an answer since [^,]+, it says: (asks to run: touch asked|Which way\?)\.\n/,
     );
     expect(why).toContain('What to do: answer it: `svc attach asks`.');
     await agreeWithPages(one);
@@ -52,7 +53,14 @@ describe.each(HARNESS_NAMES)('a worker of the real %s that waits for a person', 
     expect(still.runtime).toEqual({ ...waits.runtime, last_activity_at: expect.any(Number) });
     await agreeWithPages(one);
 
-    await one.tmux('send-keys', '-t', `=${waits.runtime!.mux_session}:`, 'Enter');
+    const enter = () => one.tmux('send-keys', '-t', `=${waits.runtime!.mux_session}:`, 'Enter');
+    await enter();
+    if (questions.length > 0) {
+      await one.rowWhere('asks', ({ runtime }) => runtime?.phase === 'waiting' && runtime.said === QUESTION);
+      // A question that the agent's own rules answer by themselves is no need, so that status waits for it to stay.
+      await expect.poll(() => one.svc('status'), { timeout: WITHIN_MS }).toContain(`asks: ${QUESTION}`);
+      await enter();
+    }
     // The transcript may tell of the end of the turn before the hook does.
     const idle = await one.rowWhere(
       'asks',

@@ -57,6 +57,17 @@ function life(told: Partial<Omit<Told, 'fiberOf'>>): LifeEntry[] {
 const shown = (entries: LifeEntry[]) => entries.map((entry) => [(entry.at - NOON) / MINUTE, entry.kind]);
 
 describe('the life of a fiber', () => {
+  it('[TMP-2] tells of each start whether it was asked for, where the ledger has that', () => {
+    const sessions = [
+      line(0, { by_request: true }),
+      line(1, { run_id: 'run-2', resumed: true, by_request: false }),
+      line(2, { run_id: 'run-3' }),
+    ];
+    expect(life({ sessions }).map((entry) => ('by_request' in entry ? entry.by_request : 'unknown'))).toEqual(
+      [true, false, 'unknown'],
+    );
+  });
+
   it('[TMP-2] tells each run once: how it began, in which conversations it went on, and how it ended', () => {
     const sessions = [
       line(0, { session: null }),

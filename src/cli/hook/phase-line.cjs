@@ -49,9 +49,33 @@ function saidIn(hook) {
   const { last_assistant_message, message, tool_name, hook_event_name } = hook;
   const said =
     hook_event_name === 'PermissionRequest' && typeof tool_name === 'string'
-      ? `asks to use ${tool_name}`
+      ? askedFor(tool_name, tableOf(hook.tool_input))
       : (last_assistant_message ?? message);
   return typeof said === 'string' && said !== '' ? cut(said) : null;
+}
+
+/**
+ * What a dialog asks, in the words of the agent where the tool has some: a question, or the command to run.
+ *
+ * @param {string} tool
+ * @param {Record<string, unknown>} input
+ */
+function askedFor(tool, input) {
+  const questions = Array.isArray(input.questions) ? input.questions.map((one) => tableOf(one).question) : [];
+  const words = questions.filter((one) => typeof one === 'string' && one !== '');
+  if (words.length > 0) return words.join(' ');
+  const { command, file_path, url } = input;
+  if (typeof command === 'string' && command !== '') return `asks to run: ${command}`;
+  const object = file_path ?? url;
+  return `asks to use ${tool}${typeof object === 'string' && object !== '' ? `: ${object}` : ''}`;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {Record<string, unknown>}
+ */
+function tableOf(value) {
+  return typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {};
 }
 
 /** @param {string} text */

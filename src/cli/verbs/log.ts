@@ -9,8 +9,8 @@ import { svcIn } from '../command-line/typed-command.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
 import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
+import { exchangesOf } from './log/exchanges.ts';
 import { type LifePage, lifePage } from './log/life-page.ts';
-import { typedWords } from './log/typed-words.ts';
 
 /** `svc log <fiber>`: a fiber's life on one page, from the ledgers of its host (TMP-1 to TMP-5). */
 export const verb = defineVerb({
@@ -37,18 +37,16 @@ export const verb = defineVerb({
     const { daemon, fiber, host } = await readFiber(context, given.fiber, given.host);
     const page = { fiber, ...(await readLife(daemon, fiber.uid, given.lines)) };
     // Only this host reads its transcripts by time.
-    const typed =
-      host === null && given.json !== true ? await typedWords(daemon, page.entries) : NOTHING_TYPED;
+    const exchanges =
+      host === null && given.json !== true ? await exchangesOf(daemon, page.entries) : NONE_KNOWN;
     const command = `${svcIn(context)} log ${shellWord(given.fiber)}`;
     const now = context.clock.now();
-    return {
-      json: page,
-      text: lifePage({ ...page, typed }, { ...context, now, command, verbose: given.verbose ?? false }),
-    };
+    const options = { ...context, now, command, verbose: given.verbose ?? false };
+    return { json: page, text: lifePage({ ...page, exchanges }, options) };
   },
 });
 
-const NOTHING_TYPED: LifePage['typed'] = new Map();
+const NONE_KNOWN: LifePage['exchanges'] = new Map();
 
 async function readLife(daemon: DaemonClient, uid: string | null, lines: number) {
   if (uid === null) {

@@ -56,6 +56,8 @@ export const lifeEntrySchema = z.union([
     agent: z.string().nullable(),
     mux_session: z.string().nullable(),
     run_id: z.string().nullable(),
+    /** Whether a person or program asked for the start, or the daemon saw it due; absent where that was not recorded. */
+    by_request: z.boolean().optional(),
   }),
   /** The worker went on in another conversation, as after `/clear`. */
   z.object({ at: z.number(), kind: z.literal('session'), session }),

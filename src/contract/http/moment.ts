@@ -27,6 +27,11 @@ export const momentSchema = z.object({
   at: z.number(),
   /** Oldest first; at most 100 of them, those nearest to `at`. */
   words: z.array(wordsSchema),
+  /**
+   * What the agent said last before that time, where no person spoke after it; of a longer text its last 2,000
+   * characters. Null also where it is far from there in the transcript.
+   */
+  said_before: wordsSchema.nullable(),
   /** True if the list is truncated. */
   more: z.boolean(),
 });

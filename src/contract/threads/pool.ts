@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HARNESS_NAMES } from '../harness-name.ts';
 import { storedFileSchema } from '../http/attachments.ts';
 import { patchSchema } from '../http/commit-patch.ts';
-import { wordsSchema } from '../http/moment.ts';
+import { momentSchema } from '../http/moment.ts';
 import { searchReplySchema, searchWishSchema } from '../http/search.ts';
 import { sessionSpendSchema } from '../http/spend.ts';
 import { transcriptPageSchema } from '../http/transcript-words.ts';
@@ -178,7 +178,7 @@ export const poolJobs = {
       at: z.number(),
       within_ms: z.number(),
     }),
-    output: z.object({ words: z.array(wordsSchema), more: z.boolean() }),
+    output: momentSchema.pick({ words: true, more: true, said_before: true }),
     deadline_ms: 20_000,
   },
   /** What was said in one stretch of a transcript. */

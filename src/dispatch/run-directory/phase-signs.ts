@@ -13,6 +13,8 @@ const MOST_BYTES = 16 * 1024;
 export type PhaseSign = {
   /** Milliseconds. */
   at: number;
+  /** When the same was told last, where that was later. */
+  told_at?: number;
   session: string;
   phase: 'working' | 'waiting' | 'attention' | 'idle';
   /** What the agent said or asked last, where the hook tells. */

@@ -49,6 +49,8 @@ export const runManifestSchema = z.object({
   /** Where its changes go together with those of others; absent where that was not looked at. */
   work_tree: z.string().min(1).optional(),
   dispatched_at: z.number(),
+  /** Whether a person or program asked for the start; absent for a claim. */
+  by_request: z.boolean().optional(),
   /** `claimed`: written before anything was started; `started`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
   ended_at: z.number().nullable(),

@@ -10,6 +10,7 @@ export function recordDispatch(world: Pick<World, 'host' | 'recordSession'>, run
     at: run.started_at,
     kind: run.claim === undefined ? 'dispatch' : 'claim',
     ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
+    ...(run.by_request === undefined ? {} : { by_request: run.by_request }),
   });
 }
 

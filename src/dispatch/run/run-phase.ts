@@ -38,8 +38,8 @@ export function phaseOf(facts: {
     if (!grew) return UNKNOWN_PHASE;
     return { phase: 'working', phase_since: last_activity_at, phase_source: 'transcript', said: null };
   }
-  const { phase, at, said } = sign;
-  if (phase !== 'working' && last_activity_at !== null && last_activity_at > at + LAST_WORDS_MS) {
+  const { phase, at, told_at = at, said } = sign;
+  if (phase !== 'working' && last_activity_at !== null && last_activity_at > told_at + LAST_WORDS_MS) {
     if (!grew) return { ...UNKNOWN_PHASE, phase_since: last_activity_at, phase_source: 'transcript' };
     return { phase: 'working', phase_since: last_activity_at, phase_source: 'transcript', said: null };
   }
@@ -58,8 +58,12 @@ export function lastSignOf(signs: readonly PhaseSign[], session: string | null):
   return last;
 }
 
-/** The first sign of the phase that the last one tells of. */
+/** The first sign of the phase that the last one tells of; `told_at` is that of the last one. */
 export function beginningOf(signs: readonly PhaseSign[], last: PhaseSign): PhaseSign {
+  return { ...firstAlike(signs, last), told_at: last.at };
+}
+
+function firstAlike(signs: readonly PhaseSign[], last: PhaseSign): PhaseSign {
   const own = signs.filter(({ session }) => session === last.session).toSorted((a, b) => a.at - b.at);
   let first = last;
   for (const sign of own.toReversed()) {
@@ -69,8 +73,15 @@ export function beginningOf(signs: readonly PhaseSign[], last: PhaseSign): Phase
   return first;
 }
 
+/** Whether all that was told since a known sign tells of the same: two questions with work between them are two. */
+export function goesOn(signs: readonly PhaseSign[], known: PhaseSign): boolean {
+  return signs.every(
+    (sign) => sign.session !== known.session || sign.at <= known.at || isSameSign(sign, known),
+  );
+}
+
 /** A turn or a question that goes on is told of again and again: it began at the first time. */
-export function isSameSign(sign: PhaseSign, known: PhaseSign | null): boolean {
+export function isSameSign(sign: PhaseSign, known: PhaseSign | null): known is PhaseSign {
   if (known?.session !== sign.session || known.phase !== sign.phase) return false;
   return sign.phase === 'working' || sign.phase === 'waiting' || sign.at === known.at;
 }

@@ -27,6 +27,8 @@ export type Run = {
   /** The folder that its changes go to together with those of others; absent until it was looked at. */
   work_tree?: string;
   started_at: number;
+  /** Whether a person or program asked for the start, or the poller saw it due; absent for a claim and where that was not recorded. */
+  by_request?: boolean;
   /** Boot of the machine it belongs to; null where the OS does not tell. */
   boot_id: string | null;
   /** How far it has come; only `moveRun` changes it. */

@@ -111,6 +111,7 @@ export function planRun(
     project_dir: checked.project_dir,
     ...(checked.work_tree === null ? {} : { work_tree: checked.work_tree }),
     started_at: now,
+    by_request: authority.kind === 'request',
     boot_id: world.bootId,
     state: { kind: 'starting' },
     transcript_path: null,

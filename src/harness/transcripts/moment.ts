@@ -1,10 +1,10 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
-import type { Words } from '../../contract/http/moment.ts';
+import type { Moment, Words } from '../../contract/http/moment.ts';
 import { AppendOnlyFile } from '../../platform/append-only-file.ts';
 import type { TranscriptRecords } from '../harness.ts';
 import { HARNESSES } from '../harnesses.ts';
 import { scanRecords } from './transcript-scan.ts';
-import { cutText, wordsOf } from './transcript-words.ts';
+import { cutText, keepEnd, wordsOf } from './transcript-words.ts';
 
 const MOST_WORDS = 100;
 const MOST_TEXT = 2_000;
@@ -22,24 +22,35 @@ export function readMoment(
   path: string,
   harness: HarnessName,
   { at, within_ms }: { at: number; within_ms: number },
-): { words: Words[]; more: boolean } {
+): Pick<Moment, 'words' | 'more' | 'said_before'> {
   const { timeOf } = HARNESSES[harness].records;
   const file = AppendOnlyFile.open(path);
   try {
     const from = firstAtOrAfter({ file, timeOf }, at - within_ms - DISORDER_MS);
     const found: Words[] = [];
+    let said_before: Words | null = null;
     const over = at + within_ms + DISORDER_MS;
-    for (const { record } of scanRecords(file, file.at(from), { slice: SPAN_BYTES })) {
+    // The offset may cut a line, of which the rest is no valid JSON.
+    const position = file.at(Math.max(0, from - SPAN_BYTES));
+    for (const { record } of scanRecords(file, position, { slice: SPAN_BYTES })) {
       const time = timeOf(record);
       if (time !== null && time > over) break;
-      for (const words of wordsOf(harness, record))
-        if (Math.abs(words.at - at) <= within_ms)
-          found.push({ ...words, text: cutText(words.text, MOST_TEXT) });
+      for (const words of wordsOf(harness, record)) {
+        if (words.at < at - within_ms) said_before = saidAfter(said_before, words);
+        else if (words.at <= at + within_ms) found.push({ ...words, text: cutText(words.text, MOST_TEXT) });
+      }
     }
-    return nearest(found, at);
+    return { ...nearest(found, at), said_before };
   } finally {
     file.close();
   }
+}
+
+/** What the agent said last, with one more thing said: nothing once a person has spoken. */
+function saidAfter(before: Words | null, words: Words): Words | null {
+  if (words.who === 'person') return null;
+  if (words.who !== 'agent' || words.tool !== null) return before;
+  return { ...words, text: keepEnd(words.text, MOST_TEXT) };
 }
 
 type Timed = { file: AppendOnlyFile; timeOf: TranscriptRecords['timeOf'] };

@@ -12,6 +12,12 @@ export function wordsOf(harness: HarnessName, record: JsonRecord): Words[] {
   return said.map((words) => ({ at, ...words }));
 }
 
+/** The end of a text, of at most so many characters, cut between code points; a cut one begins with `…`. */
+export function keepEnd(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `…${text.slice(1 - most).replace(/^[\udc00-\udfff]/, '')}`;
+}
+
 /** A text of at most so many characters, cut between code points; a cut one ends in `…`. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -10,7 +10,28 @@ it.each<[string, ReturnType<typeof phaseLine>, object | null]>([
   [
     'a dialog',
     hook('PermissionRequest', { tool_name: 'Bash', tool_input: { command: 'rm' } }),
+    { phase: 'waiting', said: 'asks to run: rm' },
+  ],
+  [
+    'a dialog about a file',
+    hook('PermissionRequest', {
+      tool_name: 'Write',
+      tool_input: { file_path: '/srv/a.md', content: 'secret' },
+    }),
+    { phase: 'waiting', said: 'asks to use Write: /srv/a.md' },
+  ],
+  [
+    'a dialog that tells no more than its tool',
+    hook('PermissionRequest', { tool_name: 'Bash', tool_input: 'rm' }),
     { phase: 'waiting', said: 'asks to use Bash' },
+  ],
+  [
+    'questions in their words',
+    hook('PermissionRequest', {
+      tool_name: 'AskUserQuestion',
+      tool_input: { questions: [{ question: 'Which one?', options: [] }, null, { question: 'And when?' }] },
+    }),
+    { phase: 'waiting', said: 'Which one? And when?' },
   ],
   [
     'a notice of a dialog',

@@ -63,7 +63,7 @@ export const ROWS: readonly FiberRow[] = [
     }),
   }),
   fiber('work/parser-fuzz', {
-    runtime: run({ phase: 'waiting', phase_since: ago(4 * MIN), said: 'asks to use Bash' }),
+    runtime: run({ phase: 'waiting', phase_since: ago(4 * MIN), said: 'asks to run: rm -rf build/' }),
   }),
   fiber('loader', {
     uid: LOADER_UID,
@@ -277,7 +277,7 @@ const spendOf = (...sessions: Spend['sessions']): Spend => ({
 });
 
 const LIFE: readonly LifeEntry[] = [
-  { at: before('14:02'), kind: 'dispatch', session: FIRST, ...begun },
+  { at: before('14:02'), kind: 'dispatch', session: FIRST, ...begun, by_request: true },
   { at: before('14:06'), kind: 'prompts', session: FIRST, count: 2 },
   COMMITS[0]!,
   {
@@ -293,7 +293,7 @@ const LIFE: readonly LifeEntry[] = [
   COMMITS[1]!,
   { at: before('15:04'), kind: 'sent', session: FIRST, files: ['/home/ada/loader/figures/throughput.png'] },
   { at: before('15:10'), kind: 'handoff', session: FIRST, lasted_ms: 68 * MIN },
-  { at: today('09:00'), kind: 'dispatch', session: SECOND, ...begun },
+  { at: today('09:00'), kind: 'dispatch', session: SECOND, ...begun, by_request: false },
   {
     ...{ at: today('09:04'), kind: 'ended', session: SECOND, lasted_ms: 4 * MIN, reason: 'exited' },
     ...{ detail: 'exit code 7', mend: 'its program is not licensed' },
@@ -425,6 +425,17 @@ const answersOf = (state: State, fibers: readonly FiberRow[]): Answers => ({
       words: ['Keep the old flags working.', 'A person who wrote --tab yesterday types it tomorrow.'].map(
         (text) => ({ at: before('14:06'), who: 'person', tool: null, text }),
       ),
+      said_before: null,
+    },
+  },
+  [`GET /moment?session=${FIRST}&at=${before('14:52') + 30_000}&within_ms=30000`]: {
+    body: {
+      ...{ host: state.host, session: FIRST, harness: 'claude', at: before('14:52'), more: false },
+      words: [{ at: before('14:52'), who: 'person', tool: null, text: 'The second.' }],
+      said_before: {
+        ...{ at: before('14:31'), who: 'agent', tool: null },
+        text: 'Both readers work now, and their tests pass.\n\nWhich of the two formats stays the default?',
+      },
     },
   },
   'GET /spend?uid=u-1': { body: spendOf(spent('s-1', true), spent('s-2', true)) },

@@ -138,6 +138,7 @@ describe('svc log', () => {
     const moment = (minute: number, ...words: object[]) => ({
       [`session=${ONE}&at=${at(minute) + 30_000}&within_ms=30000`]: {
         ...{ host: 'host-a', session: ONE, harness: 'claude', at: at(minute), words, more: false },
+        said_before: null,
       },
     });
     const words = [
@@ -154,6 +155,65 @@ describe('svc log', () => {
     expect(out).not.toContain('fiber worker');
     const { out: json } = await machine.svc('log', 'work/loader', '--json');
     expect(JSON.parse(json).entries).toEqual(ENTRIES);
+  });
+
+  it('tells what an agent had asked before a person answered, and how long it waited', async () => {
+    const moment = (minute: number, words: object[], said_before: object | null) => ({
+      [`session=${ONE}&at=${at(minute) + 30_000}&within_ms=30000`]: {
+        ...{
+          host: 'host-a',
+          session: ONE,
+          harness: 'claude',
+          at: at(minute),
+          words,
+          more: false,
+          said_before,
+        },
+      },
+    });
+    const said = (minute: number, who: string, text: string) => ({ at: at(minute), who, tool: null, text });
+    const entries: LifeEntry[] = [
+      { at: at(10), kind: 'dispatch', session: ONE, ...run, by_request: true },
+      { at: at(20), kind: 'commit', session: TWO, subject: 'Between', ...commit },
+      { at: at(40), kind: 'prompts', session: ONE, count: 2 },
+      { ...MESSAGES[0]!, at: at(50) },
+      { at: at(60), kind: 'dispatch', session: TWO, ...run, by_request: false },
+    ];
+    await serve(
+      { 'limit=50': { entries, earlier: 0 } },
+      {},
+      {
+        ...moment(
+          40,
+          [
+            said(40.1, 'person', 'The second.'),
+            said(40.2, 'agent', 'Done. Is that all?'),
+            said(40.3, 'person', 'Yes.'),
+          ],
+          said(11, 'agent', 'I looked at both.\n\nWhich one stays?'),
+        ),
+        ...moment(50, [said(50.1, 'person', 'from ada: go on')], said(45, 'agent', 'Shall I go on?')),
+      },
+    );
+    const { out } = await machine.svc('log', 'work/loader');
+    expect(out.split('\n').slice(1, 10)).toEqual([
+      `${when(10)}\tstarted\tclaude-sonnet, fresh, by you`,
+      `${when(11)}\tasked\tWhich one stays?`,
+      `${when(20)}\tcommit\taaaaaaaa Between (1 file, +12 -3)`,
+      `${when(40)}\tyou\tThe second. (waited 29 min)`,
+      `${when(40)}\tasked\tIs that all?`,
+      `${when(40)}\tyou\tYes.`,
+      `${when(45)}\tasked\tShall I go on?`,
+      `${when(50)}\tmessage\tfrom ada: read (waited 5 min)`,
+      `${when(60)}\tstarted\tclaude-sonnet, fresh, on its own`,
+    ]);
+  });
+
+  it('asks no more for what was said at a disk that does not answer', async () => {
+    await serve({ 'limit=50': { entries: [...ENTRIES, ...MESSAGES], earlier: 0 } }, {}, {});
+    const { out, code } = await machine.svc('log', 'work/loader');
+    expect([code, out.includes(`${when(2)}\tyou\twrote to it 3 times\n`)]).toEqual([0, true]);
+    expect(server!.seen.filter(({ path }) => path.includes('/moment'))).toHaveLength(1);
   });
 
   it('shows a message by who wrote it, or to whom, and how far it came', async () => {

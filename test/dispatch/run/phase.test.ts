@@ -56,6 +56,18 @@ describe('the phase of a running worker', () => {
       ['attention', 90_000, 'hook', 'API Error'],
     ],
     [
+      'still waiting though its transcript grew before the question was told again',
+      { ...sign('waiting', 60_000, 'may I?'), told_at: NOW - 40_000 },
+      41_000,
+      ['waiting', 60_000, 'hook', 'may I?'],
+    ],
+    [
+      'working again when its transcript grows after the question was told again',
+      { ...sign('waiting', 60_000, 'may I?'), told_at: NOW - 40_000 },
+      30_000,
+      ['working', 30_000, 'transcript', null],
+    ],
+    [
       'working again when its transcript grows after the end',
       sign('idle', 60_000, 'done'),
       30_000,
@@ -124,9 +136,30 @@ describe('a worker whose hooks tell', () => {
     const waiting = { phase: 'waiting', phase_since: asked, phase_source: 'hook', said: 'asks to use Bash' };
     expect(shown()).toMatchObject(waiting);
     world.clock.advance(6_000);
+    world.writesTranscript(run().launch_id, run().session_uuid ?? '');
+    await world.run(daemon.dispatcher.watchActivity());
+    expect(shown()).toMatchObject({ phase: 'working', phase_source: 'transcript' });
     tell('waiting', 'Claude needs your permission');
     await round();
     expect(shown()).toMatchObject(waiting);
+  });
+
+  it('[P16] is shown with its second question, though both and the work between were told at once', async () => {
+    await works();
+    for (const [phase, said] of [
+      ['waiting', 'asks to run: rm'],
+      ['working', null],
+      ['waiting', 'Which one?'],
+      ['waiting', 'Claude needs your permission'],
+    ] as const) {
+      if (said !== 'Claude needs your permission') world.clock.advance(200);
+      else world.clock.advance(6_000);
+      tell(phase, said);
+      if (said === 'asks to run: rm') await round();
+    }
+    await round();
+    expect(shown()).toMatchObject({ phase: 'waiting', said: 'Which one?' });
+    expect(shown().phase_since).toBe(world.clock.now() - 6_000);
   });
 
   it.each(['working', 'waiting', 'idle'] as const)(

@@ -31,7 +31,7 @@ describe('a launch', () => {
       run_id: row?.runtime?.run_id,
       session_uuid: row?.runtime?.session_uuid,
     });
-    expect(world.ledger).toMatchObject([{ fiber: 'work/loader', kind: 'dispatch' }]);
+    expect(world.ledger).toMatchObject([{ fiber: 'work/loader', kind: 'dispatch', by_request: false }]);
   });
 
   it('[DSP-2] is for every active fiber, one with a verdict from an earlier run too', async () => {

@@ -153,6 +153,58 @@ describe('a moment of a transcript', () => {
     );
   });
 
+  describe('tells what the agent said last before it', () => {
+    const person = (minute: number, content: string) => ({
+      ...{ type: 'user', timestamp: new Date(AT + minute * 60_000).toISOString(), message: { content } },
+    });
+    const agent = (minute: number, ...content: object[]) => ({
+      ...person(minute, ''),
+      type: 'assistant',
+      message: { content },
+    });
+    const text = (words: string) => ({ type: 'text', text: words });
+    const call = { type: 'tool_use', name: 'Bash', input: { command: 'ls' } };
+    const asked = agent(1, text('Which one?'));
+    const read = (name: string, records: object[], minute: number) => {
+      const path = join(root, `${name}.jsonl`);
+      writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+      return readMoment(path, 'claude', { at: AT + minute * 60_000, within_ms: 30_000 }).said_before;
+    };
+
+    it.each<[string, object[], string | null]>([
+      ['when it asked long ago', [person(0, 'do it'), asked, person(600, 'the second')], 'Which one?'],
+      [
+        'though it called a tool after that',
+        [asked, agent(2, call), person(600, 'the second')],
+        'Which one?',
+      ],
+      ['unless a person spoke since', [asked, person(2, 'the first'), person(600, 'no')], null],
+      ['when there was nothing before', [person(600, 'do it'), agent(601, text('done'))], null],
+    ])('%s', (name, records, expected) => {
+      expect(read(name, records, 600)?.text ?? null).toBe(expected);
+    });
+
+    it('with the end of a long text, and across half a megabyte of what is no talk', () => {
+      const long = agent(1, text(`${'𝒳'.repeat(3_000)} Which one?`));
+      const noise = {
+        type: 'progress',
+        timestamp: new Date(AT + 60_000).toISOString(),
+        data: 'x'.repeat(1_000),
+      };
+      const said = read(
+        'long',
+        [person(0, 'do it'), long, ...Array(500).fill(noise), person(600, 'no')],
+        600,
+      );
+      expect([
+        said!.text.length <= 2_000,
+        said!.text.slice(0, 3),
+        said!.text.endsWith('𝒳 Which one?'),
+      ]).toEqual([true, '…𝒳', true]);
+      expect(said!.at).toBe(AT + 60_000);
+    });
+  });
+
   it('shows the hundred messages nearest to it, each truncated', () => {
     const path = join(root, 'dense.jsonl');
     const records = Array.from({ length: 300 }, (_, index) => ({

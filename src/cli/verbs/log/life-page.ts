@@ -18,7 +18,7 @@ import type { Span, Styled, Tone } from '../../command-line/styled-text.ts';
 import { asWritten } from '../../command-line/typed-command.ts';
 import { briefCount } from '../spend/spend-page.ts';
 import { deathDetails, lastScreen } from '../status/death.ts';
-import type { Typed } from './typed-words.ts';
+import type { Exchange } from './exchanges.ts';
 
 export type LifePage = {
   /** Whose ledgers these are. */
@@ -28,8 +28,8 @@ export type LifePage = {
   /** How many older entries are left out. */
   earlier: number;
   spend: Spend | null;
-  /** What people typed, of those entries that count prompts for which it is known. */
-  typed: ReadonlyMap<LifeEntry, readonly Typed[]>;
+  /** What people wrote and were asked before, of those entries for which it is known. */
+  exchanges: ReadonlyMap<LifeEntry, readonly Exchange[]>;
 };
 
 export type LifeOptions = Screen & {
@@ -43,7 +43,7 @@ export type LifeOptions = Screen & {
 
 /** A fiber's life as one page: what happened, oldest first, below its days, and what its sessions used. */
 export function lifePage(page: LifePage, options: LifeOptions): Styled {
-  const { host, fiber, entries, earlier, spend, typed } = page;
+  const { host, fiber, entries, earlier, spend } = page;
   const { now, width, verbose, command } = options;
   const owner = fiber.svc?.host;
   const notes: string[] = [];
@@ -53,14 +53,21 @@ export function lifePage(page: LifePage, options: LifeOptions): Styled {
   if (earlier > 0)
     notes.push(`${earlier} earlier; show them with: ${command} -n ${entries.length + earlier}`);
   const last = lastEnd(entries);
-  const rows = entries.flatMap((entry) => {
-    const row = { ...tellingOf(entry), session: verbose ? shortId(entry.session) : null };
-    const texts = typed.get(entry);
-    if (texts !== undefined)
-      return texts.map(({ at, text }) => ({ ...row, at, words: briefly(text, options) }));
-    // The screen of the last end is shown below.
-    return [{ ...row, at: entry.at, words: wordsOf(entry, now, entry !== last) }];
-  });
+  const rows = entries
+    .flatMap((entry): Row[] => {
+      const row = { ...tellingOf(entry), session: verbose ? shortId(entry.session) : null };
+      // The screen of the last end is shown below.
+      const words = wordsOf(entry, now, entry !== last);
+      const exchanges = page.exchanges.get(entry) ?? [{ at: entry.at, text: null, asked: null }];
+      return exchanges.flatMap(({ at, text, asked }) => [
+        ...(asked === null
+          ? []
+          : [{ ...ASKED, ...asked, session: row.session, words: briefly(asked.text, options) }]),
+        { ...row, at, words: `${text === null ? words : briefly(text, options)}${waited(at, asked)}` },
+      ]);
+    })
+    // A question may be older than what another session did meanwhile.
+    .toSorted((a, b) => a.at - b.at);
   const piped = width === Number.POSITIVE_INFINITY;
   return [
     ...headOf(fiber, options),
@@ -77,6 +84,13 @@ const MOST_TYPED = 240;
 function briefly(text: string, { width, unicode }: LifeOptions): string {
   const line = asWritten(text.replace(/\s+/g, ' ').trim());
   return width === Number.POSITIVE_INFINITY ? line : cutEnd(line, MOST_TYPED, marksOf(unicode).cut);
+}
+
+const ASKED = { what: 'asked', tone: 'machine' } as const;
+
+/** How long an agent waited for an answer, from a minute on. */
+function waited(at: number, asked: Exchange['asked']): string {
+  return asked === null || at - asked.at < 60_000 ? '' : ` (waited ${formatDuration(at - asked.at)})`;
 }
 
 type Telling = { what: string; tone?: Tone };
@@ -152,7 +166,9 @@ function tellingOf(entry: LifeEntry): Telling {
 function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
   switch (entry.kind) {
     case 'dispatch':
-      return `${agentOf(entry)}, fresh`;
+      return joined(agentOf(entry), 'fresh', byWhom(entry));
+    case 'resume':
+      return joined(agentOf(entry), byWhom(entry));
     case 'session':
       return 'in a new conversation';
     case 'handoff':
@@ -181,6 +197,10 @@ function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
     default:
       return agentOf(entry);
   }
+}
+
+function byWhom({ by_request }: { by_request?: boolean | undefined }): string {
+  return by_request === undefined ? '' : by_request ? 'by you' : 'on its own';
 }
 
 function agentOf({ agent, harness }: { agent: string | null; harness: string }): string {

@@ -188,10 +188,9 @@ function askingWords({ phase, said }: NonNullable<PlacedRow['runtime']>): string
   const words = said?.replace(/\s+/g, ' ').trim() ?? '';
   if (words === '') return phase === 'waiting' ? 'waits for an answer' : 'its last turn failed';
   if (phase === 'attention') return `its last turn ended: ${words}`;
-  const tool = /^asks to use (.+)$/.exec(words)?.[1];
-  if (tool === 'AskUserQuestion') return 'asks a question';
-  if (tool !== undefined) return `wants to use ${tool}`;
-  return /\bpermission\b/i.test(words) ? words : `asks: ${words}`;
+  const wish = /^asks to ((?:use|run:) .+)$/.exec(words)?.[1];
+  if (wish !== undefined) return `wants to ${wish}`;
+  return /^\S+ needs your permission\b/.test(words) ? words : `asks: ${words}`;
 }
 
 function heldSince({ id, path }: PlacedRow, { state }: Asked): number | null {

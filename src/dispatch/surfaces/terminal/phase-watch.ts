@@ -2,7 +2,7 @@ import { messageOf } from '../../../base/errors.ts';
 import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { Memory } from '../../holds/memory.ts';
 import type { Run } from '../../run/run.ts';
-import { beginningOf, isSameSign, lastSignOf } from '../../run/run-phase.ts';
+import { beginningOf, goesOn, isSameSign, lastSignOf } from '../../run/run-phase.ts';
 import { followHooks } from '../../run/run-session.ts';
 import type { PhaseSign } from '../../run-directory/phase-signs.ts';
 import type { World } from '../../world/world.ts';
@@ -49,8 +49,14 @@ export class PhaseWatch {
     const told = lastSignOf(signs, run.session_uuid);
     if (told === null) return false;
     const end = told.phase === 'working' ? await this.#untoldEnd(run, told) : null;
-    const sign = end ?? (run.sign === undefined ? beginningOf(signs, told) : told);
-    if (isSameSign(sign, run.sign ?? null)) return false;
+    const known = run.sign ?? null;
+    if (isSameSign(end ?? told, known) && goesOn(signs, known)) {
+      // A program may write into its transcript while it waits; a question told again still waits.
+      const again = known.phase === 'waiting' && told.at > (known.told_at ?? known.at);
+      if (again) run.sign = { ...known, told_at: told.at };
+      return again;
+    }
+    const sign = end ?? beginningOf(signs, told);
     const quiet = sign.phase !== 'working' && sign.said === null;
     run.sign = quiet ? { ...sign, said: await this.#lastSaid(run) } : sign;
     return true;

@@ -51,6 +51,26 @@ describe('what needs a person', () => {
       'svc attach f0',
     ],
     [
+      'a command that waits for a permission',
+      { runtime: run({ phase: 'waiting', phase_since: NOW - 10_000, said: 'asks to run: rm -rf\nbuild/' }) },
+      'wants to run: rm -rf build/',
+      'svc attach f0',
+    ],
+    [
+      'a dialog that only a notice told of',
+      {
+        runtime: run({ phase: 'waiting', phase_since: NOW - 10_000, said: 'Claude needs your permission' }),
+      },
+      'Claude needs your permission',
+      'svc attach f0',
+    ],
+    [
+      'a question about a permission',
+      { runtime: run({ phase: 'waiting', phase_since: null, said: 'Whose permission is it?' }) },
+      'asks: Whose permission is it?',
+      'svc attach f0',
+    ],
+    [
       'a question with its words',
       { runtime: run({ phase: 'waiting', phase_since: null, said: 'Which of\nthe two?' }) },
       'asks: Which of the two?',
