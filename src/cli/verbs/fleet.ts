@@ -94,8 +94,10 @@ function reasonOf({ name, address, reach, feed }: FleetRow, now: number): string
   return (message.includes(name) ? message : `${name}: ${message}`).replace(/\.?$/, '.');
 }
 
+/** A worker that waits for a person does not work, as `svc status` has it. */
 function countsOf(workers: FleetRow['workers']): string[] {
-  return workers === null ? ['-', '-'] : [String(workers.running), String(workers.needs_you)];
+  if (workers === null) return ['-', '-'];
+  return [String(workers.running - workers.needs_you), String(workers.needs_you)];
 }
 
 type Build = Pick<Version, 'version' | 'git_short_sha'>;

@@ -5,13 +5,13 @@ import type { FleetRow } from '../../../src/contract/http/fleet.ts';
 const NOW = Date.UTC(2026, 0, 5, 9);
 const HERE = {
   ...{ host: 'harbor', version: '1.4.0', git_short_sha: 'abc1234', host_class: 'personal' as const },
-  workers: { running: 3, needs_you: 3 },
+  workers: { running: 6, needs_you: 3 },
 };
 const BUILD = { version: '1.4.0', git_short_sha: 'abc1234', booted_at: '2026-01-01T00:00:00Z', ready: true };
 const row = (name: string, rest: Partial<FleetRow>): FleetRow => ({
   ...{ name, display: null, source: 'file', address: '127.0.0.1:4001', ssh: null },
   reach: { state: 'answers', since: NOW, last_ok_at: NOW, error: null },
-  ...{ build: BUILD, host_class: 'personal', workers: { running: 5, needs_you: 1 } },
+  ...{ build: BUILD, host_class: 'personal', workers: { running: 6, needs_you: 1 } },
   feed: { state: 'fresh', last_ok_at: NOW, error: null },
   ...rest,
 });
