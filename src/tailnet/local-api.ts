@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import { requestBytes, requestJson } from '../platform/http-client.ts';
 import { TAILSCALED_NAME } from '../platform/tailnet-dial.ts';
 
@@ -20,6 +21,10 @@ export async function askStatus(socketPath: string): Promise<unknown> {
     headers: { Host: TAILSCALED_NAME },
     deadline_ms: STATUS_MS,
     most_bytes: MOST_STATUS_BYTES,
+  }).catch((error) => {
+    // A connection that breaks in the middle of an answer names no socket.
+    const why = messageOf(error);
+    throw new Error(why.includes(socketPath) ? why : `tailscaled at ${socketPath} gives no answer: ${why}`);
   });
   if (status !== 200) throw new Error(`tailscaled answers its status with ${status}`);
   return body;

@@ -204,6 +204,7 @@ describe('the discovery of daemons in the private network', () => {
       },
       /too large/,
     ],
+    ['breaks off', (response) => response.socket!.destroy(), /^tailscaled at \/.* gives no answer: /],
   ])('[OPR-1] is unavailable where the status %s', async (_, instead, why) => {
     (await start([])).instead = (__, response) => instead(response);
     expect((await found()).discovery).toMatchObject({
