@@ -55,19 +55,24 @@ export function lifePage(page: LifePage, options: LifeOptions): Styled {
   const last = lastEnd(entries);
   const rows = entries
     .flatMap((entry): Row[] => {
-      const row = { ...tellingOf(entry), session: verbose ? shortId(entry.session) : null };
+      const session = verbose ? shortId(entry.session) : null;
+      const row = { ...tellingOf(entry), session, order: entry.at };
       // The screen of the last end is shown below.
       const words = wordsOf(entry, now, entry !== last);
       const exchanges = page.exchanges.get(entry) ?? [{ at: entry.at, text: null, asked: null }];
       return exchanges.flatMap(({ at, text, asked }) => [
         ...(asked === null
           ? []
-          : [{ ...ASKED, ...asked, session: row.session, words: briefly(asked.text, options) }]),
+          : [
+              {
+                ...{ ...ASKED, session, at: asked.at, order: Math.min(asked.at, entry.at) },
+                words: briefly(asked.text, options),
+              },
+            ]),
         { ...row, at, words: `${text === null ? words : briefly(text, options)}${waited(at, asked)}` },
       ]);
     })
-    // A question may be older than what another session did meanwhile.
-    .toSorted((a, b) => a.at - b.at);
+    .toSorted((a, b) => a.order - b.order);
   const piped = width === Number.POSITIVE_INFINITY;
   return [
     ...headOf(fiber, options),
@@ -94,7 +99,11 @@ function waited(at: number, asked: Exchange['asked']): string {
 }
 
 type Telling = { what: string; tone?: Tone };
-type Row = Telling & { at: number; session: string | null; words: string };
+/**
+ * `order`: where it stands among the others. It is the time of its entry, of which several of one minute have their own
+ * order, or that of a question, which may be older than what another session did meanwhile.
+ */
+type Row = Telling & { at: number; order: number; session: string | null; words: string };
 
 function headOf({ id, name }: LifePage['fiber'], { width, unicode }: LifeOptions): Span[] {
   const title = asWritten(name.replace(/\s+/g, ' ').trim());
