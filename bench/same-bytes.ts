@@ -41,6 +41,8 @@ export async function compareSameBytes(options: {
             connections: CONNECTIONS,
             pipeline: PIPELINE,
             duration_ms: ROUND_MS,
+          }).catch((cause) => {
+            throw new Error(`${name === 'ours' ? 'the daemon' : name} failed under load`, { cause });
           }),
         );
       }

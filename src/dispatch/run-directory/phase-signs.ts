@@ -13,7 +13,7 @@ const MOST_BYTES = 16 * 1024;
 export type PhaseSign = {
   /** Milliseconds. */
   at: number;
-  /** When the same was told last, where that was later. */
+  /** When the same was told last; absent where that is not known. */
   told_at?: number;
   session: string;
   phase: 'working' | 'waiting' | 'attention' | 'idle';

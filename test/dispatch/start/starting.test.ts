@@ -40,6 +40,15 @@ describe('a launch', () => {
     expect(world.machine.creates).toHaveLength(1);
   });
 
+  it('[EVT-4] is recorded as asked for where it was, also by the daemon of after a restart', async () => {
+    world.fiber('a', {}, { status: 'open' });
+    await dispatch('a');
+    expect(world.ledger).toMatchObject([{ kind: 'dispatch', by_request: true }]);
+    daemon = world.boot();
+    await world.run(daemon.dispatcher.reconcile());
+    expect(daemon.memory.runs.all()).toMatchObject([{ by_request: true }]);
+  });
+
   it('[P13] is one for 50 parallel dispatches and polls of one fiber', async () => {
     world.fiber('a');
     world.machine.latency_ms = 40;
