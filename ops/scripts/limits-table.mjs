@@ -1705,6 +1705,14 @@ export const LIMITS = [
         'A tag from before them is answered with all rows of that host',
         '',
       ],
+      [
+        'fleet/bytes-in-place.ts',
+        'MOST_SPARE_BYTES',
+        'Memory of the copies of other hosts that is kept for the next change',
+        'bytes',
+        'The oldest is left to the engine; what was left last may be larger',
+        '',
+      ],
       ['cli/daemon-client/client.ts', 'MOST_BYTES', 'The answer of the daemon', 'bytes', 'Refused', ''],
       [
         'cli/verbs/daemon/log-file.ts',

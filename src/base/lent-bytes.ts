@@ -1,24 +1,74 @@
-/** Memory that its owner lends to other threads begins with so many bytes, which count who reads it. */
+/**
+ * Memory that its owner lends to other threads begins with so many bytes, two numbers: how many read it, and how often it
+ * has changed.
+ */
 export const LENT_HEAD_BYTES = 8;
+const READERS = 0;
+const CHANGES = 1;
+/** What the number of readers lacks while the owner changes the memory. */
+const CHANGING = 2 ** 30;
 
 /** Bytes that another thread reads where they are. */
 export type LentBytes = Uint8Array<SharedArrayBuffer>;
 
-/** Counts one more reader of the memory of these bytes, until `giveBack`. Its owner leaves it as it is for so long. */
+/** Counts one more reader of the memory of these bytes, which makes a `Loan` of them. */
 export function lend(bytes: LentBytes): LentBytes {
-  Atomics.add(readersOf(bytes.buffer), 0, 1);
+  Atomics.add(headOf(bytes.buffer), READERS, 1);
   return bytes;
 }
 
-/** A reader no longer needs these bytes; each calls this once, and has no use of them afterwards. */
-export function giveBack(bytes: LentBytes): void {
-  Atomics.sub(readersOf(bytes.buffer), 0, 1);
+/** Lets the owner change the memory; false where somebody reads it, and then nothing is changed. */
+export function changeUnread(memory: SharedArrayBuffer, change: () => void): boolean {
+  const head = headOf(memory);
+  if (Atomics.compareExchange(head, READERS, 0, -CHANGING) !== 0) return false;
+  Atomics.add(head, CHANGES, 1);
+  try {
+    change();
+  } finally {
+    Atomics.add(head, READERS, CHANGING);
+  }
+  return true;
 }
 
-export function isLent(memory: SharedArrayBuffer): boolean {
-  return Atomics.load(readersOf(memory), 0) > 0;
+/** Bytes that were lent to this thread. While it holds them they stay as they are; it holds them from the beginning. */
+export class Loan {
+  readonly bytes: LentBytes;
+  readonly #head: Int32Array;
+  readonly #changes: number;
+  #holds = 1;
+
+  constructor(bytes: LentBytes) {
+    this.bytes = bytes;
+    this.#head = headOf(bytes.buffer);
+    this.#changes = Atomics.load(this.#head, CHANGES);
+  }
+
+  /** Holds the bytes once more; false where their owner has changed them since they were given back. */
+  hold(): boolean {
+    if (this.#holds === 0) {
+      const changing = Atomics.add(this.#head, READERS, 1) < 0;
+      if (changing || Atomics.load(this.#head, CHANGES) !== this.#changes) {
+        Atomics.sub(this.#head, READERS, 1);
+        return false;
+      }
+    }
+    this.#holds += 1;
+    return true;
+  }
+
+  /** Takes over that the owner has lent the same bytes, unchanged, once more. */
+  again(): void {
+    if (this.#holds > 0) Atomics.sub(this.#head, READERS, 1);
+    this.#holds += 1;
+  }
+
+  /** Ends one hold; after the last one the owner may change the bytes. */
+  giveBack(): void {
+    this.#holds -= 1;
+    if (this.#holds === 0) Atomics.sub(this.#head, READERS, 1);
+  }
 }
 
-function readersOf(memory: SharedArrayBuffer): Int32Array {
-  return new Int32Array(memory, 0, 1);
+function headOf(memory: SharedArrayBuffer): Int32Array {
+  return new Int32Array(memory, 0, 2);
 }

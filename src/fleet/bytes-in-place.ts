@@ -1,19 +1,24 @@
-import { isLent, LENT_HEAD_BYTES, type LentBytes, lend } from '../base/lent-bytes.ts';
+import { changeUnread, LENT_HEAD_BYTES, type LentBytes, lend } from '../base/lent-bytes.ts';
 
 /** Step in which the memory grows, in bytes. */
 const STEP_BYTES = 16 * 1024;
 /** Addresses that are kept free behind the first bytes; no memory is taken for them. */
 const LEAST_RESERVED_BYTES = 256 * 1024;
+/** Memory without content that is kept for the next move, in bytes; the last one in any case. */
+const MOST_SPARE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Bytes that are changed in place, in memory that other threads can be lent: while one reads them, the next change is made
- * in other memory, and the two take turns. So neither a reader nor a change copies them a second time.
+ * Bytes that are changed in place, in memory that other threads can be lent: a change while one reads them is made in other
+ * memory, and the first is spare once it is given back. So neither a reader nor a change copies them a second time.
  */
 export class BytesInPlace {
+  readonly #spares: SpareMemories;
   #memory = reserved(0);
-  /** What the bytes were in before the last move; for the next one, once nobody reads it. */
-  #spare: SharedArrayBuffer | null = null;
   #length = 0;
+
+  constructor(spares: SpareMemories) {
+    this.#spares = spares;
+  }
 
   /** A view of the current bytes; later changes are visible in it. */
   get all(): LentBytes {
@@ -28,32 +33,31 @@ export class BytesInPlace {
   /** Replaces `gone` bytes from `at` on. */
   splice(at: number, gone: number, put: Uint8Array): void {
     const [before, length] = [this.#length, this.#length - gone + put.length];
-    if (isLent(this.#memory) || !this.#makeRoom(length)) {
-      const { all } = this;
-      this.become([all.subarray(0, at), put, all.subarray(at + gone)]);
+    const inPlace = () => {
+      const bytes = new Uint8Array(this.#memory, LENT_HEAD_BYTES);
+      bytes.copyWithin(at + put.length, at + gone, before);
+      bytes.set(put, at);
+    };
+    if (this.#makeRoom(length) && changeUnread(this.#memory, inPlace)) {
+      this.#length = length;
       return;
     }
-    // Who read it has let it go, and the present memory too.
-    if (this.#spare !== null && !isLent(this.#spare)) this.#spare = null;
-    const bytes = new Uint8Array(this.#memory, LENT_HEAD_BYTES);
-    bytes.copyWithin(at + put.length, at + gone, before);
-    bytes.set(put, at);
-    this.#length = length;
+    const { all } = this;
+    this.become([all.subarray(0, at), put, all.subarray(at + gone)]);
   }
 
   /** Replaces the content by these parts, in order. They may be views of the current bytes. */
   become(parts: readonly Uint8Array[]): void {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
-    const next = this.#takeSpare(length) ?? reserved(length);
-    fill(new Uint8Array(next, LENT_HEAD_BYTES), parts);
-    this.#spare = this.#memory;
+    const write = (memory: SharedArrayBuffer) => fill(new Uint8Array(memory, LENT_HEAD_BYTES), parts);
+    let next = this.#spares.change(length, write);
+    if (next === null) {
+      next = reserved(length);
+      write(next);
+    }
+    this.#spares.put(this.#memory);
     this.#memory = next;
     this.#length = length;
-  }
-
-  #takeSpare(length: number): SharedArrayBuffer | null {
-    const spare = this.#spare;
-    return spare === null || isLent(spare) || !hasRoom(spare, length) ? null : spare;
   }
 
   /** False where other memory serves better. */
@@ -61,6 +65,29 @@ export class BytesInPlace {
     const room = roomFor(length);
     if (room > this.#memory.byteLength && room <= this.#memory.maxByteLength) this.#memory.grow(room);
     return hasRoom(this.#memory, length);
+  }
+}
+
+/** Memory that has no content any more, for whatever moves next: the engine would free it late. */
+export class SpareMemories {
+  /** The oldest first. */
+  #all: SharedArrayBuffer[] = [];
+
+  /** Takes memory, which readers may not have given back yet. */
+  put(memory: SharedArrayBuffer): void {
+    this.#all.push(memory);
+    let bytes = this.#all.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    while (bytes > MOST_SPARE_BYTES && this.#all.length > 1) bytes -= this.#all.shift()!.byteLength;
+  }
+
+  /** Changes memory that has room and that nobody reads, and lets go of it; null where there is none. */
+  change(length: number, change: (memory: SharedArrayBuffer) => void): SharedArrayBuffer | null {
+    const found = this.#all.find(
+      (memory) => hasRoom(memory, length) && changeUnread(memory, () => change(memory)),
+    );
+    if (found === undefined) return null;
+    this.#all = this.#all.filter((memory) => memory !== found);
+    return found;
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LentBytes } from '../base/lent-bytes.ts';
-import { BytesInPlace } from './bytes-in-place.ts';
+import { BytesInPlace, SpareMemories } from './bytes-in-place.ts';
 import type { ToldRow } from './feed-answer.ts';
 
 /** The keys by which a row is found and sorted. */
@@ -21,7 +21,7 @@ const FEW = 128;
  */
 export class CopyRows {
   readonly #few: number;
-  readonly #bytes = new BytesInPlace();
+  readonly #bytes: BytesInPlace;
   /** Length of each row with its comma, in bytes. */
   #lengths: number[] = [];
   /** Number of the last change of each row. */
@@ -29,7 +29,8 @@ export class CopyRows {
   /** Digest of the path of each row. */
   #hashes: number[] = [];
 
-  constructor(few = FEW) {
+  constructor(spares = new SpareMemories(), few = FEW) {
+    this.#bytes = new BytesInPlace(spares);
     this.#few = few;
   }
 

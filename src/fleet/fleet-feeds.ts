@@ -7,6 +7,7 @@ import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { RemoteReset } from '../contract/http/remote-reset.ts';
 import type { RemoteState } from '../contract/http/state.ts';
 import { type SilentRemote, silenceFault } from '../contract/threads/fleet.ts';
+import { SpareMemories } from './bytes-in-place.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeeds } from './kept-feeds.ts';
 import { type FollowedRemote, unknownHost } from './remote-address.ts';
@@ -62,6 +63,7 @@ export class FleetFeeds {
   #feeds = new Map<string, RemoteFeed>();
   /** What is kept of each copy: when it was written or confirmed last, up to which change, and as of when. */
   readonly #kept = new WeakMap<RemoteFeed, { at: number; change: number; last_ok_at: number }>();
+  readonly #spares = new SpareMemories();
   #last_change = 0;
   #telling = false;
   #silent: SilentRemote[] = [];
@@ -212,6 +214,7 @@ export class FleetFeeds {
     const { transport, lookUp, restartTunnel, clock, monotonic, random } = this.#in;
     return new RemoteFeed({
       ...{ remote, transport, lookUp, restartTunnel, clock, monotonic, random },
+      spares: this.#spares,
       next: () => this.#last_change + 1,
       changed: () => this.#changed(),
     });

@@ -1,4 +1,5 @@
 import type { LentBytes } from '../base/lent-bytes.ts';
+import { SpareMemories } from './bytes-in-place.ts';
 import { CopyRows } from './copy-rows.ts';
 import type { FeedAnswer } from './feed-answer.ts';
 
@@ -13,15 +14,16 @@ type Head = Pick<FeedAnswer, 'host' | 'state' | 'generated_at' | 'tag'>;
  */
 export class RemoteCopy {
   #head: Head;
-  readonly #rows = new CopyRows();
+  readonly #rows: CopyRows;
   /** Rows that are gone, by the change that removed them; the longest gone first. */
   readonly #removed = new Map<string, number>();
   /** Removals up to this change are no longer known. */
   #forgotten: number;
   #last_change: number;
 
-  /** `answer` is a whole one. */
-  constructor(answer: FeedAnswer, change: number) {
+  /** `answer` is a whole one. Copies may have their `spares` in common. */
+  constructor(answer: FeedAnswer, change: number, spares = new SpareMemories()) {
+    this.#rows = new CopyRows(spares);
     this.#head = headOf(answer);
     this.#forgotten = change;
     this.#last_change = change;

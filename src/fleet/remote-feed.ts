@@ -8,6 +8,7 @@ import { type DatedStores, type StoreOrigin, toldStoresSchema } from '../contrac
 import type { RemoteState } from '../contract/http/state.ts';
 import { addressFault } from '../contract/remote-address.ts';
 import type { HttpBytes } from '../platform/http-client.ts';
+import type { SpareMemories } from './bytes-in-place.ts';
 import { type FeedAnswer, readFeedAnswer } from './feed-answer.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeed } from './kept-feeds.ts';
@@ -59,6 +60,8 @@ export type RemoteFeedOptions = {
   lookUp(name: string): FollowedRemote | null;
   /** Has the tunnel to the remote restarted, and answers whether this machine keeps one up; never rejects. */
   restartTunnel(name: string): Promise<boolean>;
+  /** What copies leave behind when they move. */
+  spares: SpareMemories;
   /** Returns the number for the next change. */
   next(): number;
   /** Called after the copy, or how fresh it is, has changed under that number. */
@@ -129,7 +132,7 @@ export class RemoteFeed {
   async begin(kept: KeptFeed | null): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     if (kept !== null && this.#copy === null) {
-      this.#copy = new RemoteCopy(kept.answer, this.#in.next());
+      this.#copy = new RemoteCopy(kept.answer, this.#in.next(), this.#in.spares);
       // The clock may have been set back since.
       this.#last_ok_at = Math.min(kept.last_ok_at, this.#in.clock.now());
       this.#state = this.#judge();
@@ -398,7 +401,7 @@ export class RemoteFeed {
     }
     if (answer.removed !== null)
       throw unreadable(to, 'it sent changes to rows that this daemon does not have');
-    this.#copy = new RemoteCopy(answer, next());
+    this.#copy = new RemoteCopy(answer, next(), this.#in.spares);
     changed();
   }
 

@@ -130,8 +130,8 @@ export abstract class Exchange {
 
   protected abstract switchProtocols(accept: (wire: Wire) => WireListener): void;
 
-  /** Hands over a slice of a body of `size` bytes. */
-  protected abstract send(slice: Uint8Array, size: number): Sent;
+  /** Hands over slices of a body of `size` bytes, which follow one another. */
+  protected abstract send(slices: readonly Uint8Array[], size: number): Sent;
 
   /** Hands over a slice of a body without a length, or the beginning of it. */
   protected abstract sendChunk(slice: Uint8Array): Sent;
@@ -214,7 +214,7 @@ export abstract class Exchange {
     let left = size ?? 0;
     await this.#pumpSource(source, (slice) => {
       if (size === null) return this.sendChunk(slice);
-      const sent = this.send(slice, size);
+      const sent = this.send([slice], size);
       left -= sent.taken;
       if (sent.all) this.settle();
       return sent;
@@ -245,9 +245,9 @@ export abstract class Exchange {
 
   async #pumpLong(body: Pieces): Promise<void> {
     for (let at = 0; at < body.length && !this.settled; ) {
-      const slice = body.at(at, SLICE, () => this.joinRoom());
-      if (slice.length === 0) throw new Error('there are fewer bytes than were promised');
-      const sent = this.send(slice, body.length);
+      const slices = body.slices(at, SLICE, () => this.joinRoom());
+      if (slices.length === 0) throw new Error('there are fewer bytes than were promised');
+      const sent = this.send(slices, body.length);
       at += sent.taken;
       if (sent.all) this.settle();
       else await this.#roomAfter(sent);
@@ -282,7 +282,7 @@ export abstract class Exchange {
     for await (const piece of read(at, size)) {
       for (let begin = 0; begin < piece.length; ) {
         if (this.settled) return size;
-        const sent = this.send(sliceOf(piece, begin, size - at), size);
+        const sent = this.send([sliceOf(piece, begin, size - at)], size);
         if (sent.all) this.settle();
         else await this.#roomAfter(sent);
         begin += sent.taken;
@@ -301,7 +301,7 @@ export abstract class Exchange {
     reading: for await (const piece of read(from, end)) {
       for (let begin = 0; begin < piece.length; ) {
         if (this.settled) return size;
-        const sent = this.send(sliceOf(piece, begin, end - at), size);
+        const sent = this.send([sliceOf(piece, begin, end - at)], size);
         begin += sent.taken;
         at += sent.taken;
         if (sent.all) {

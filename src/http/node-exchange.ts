@@ -135,17 +135,21 @@ export class NodeExchange extends Exchange {
     this.#request.socket.destroy();
   }
 
-  protected send(slice: Uint8Array, size: number): Sent {
+  protected send(slices: readonly Uint8Array[], size: number): Sent {
     const response = this.#response;
-    this.#sent += slice.length;
-    const last = this.#sent === size;
-    // Called when the slice has left: only then may its bytes be overwritten.
+    const taken = slices.reduce((sum, { length }) => sum + length, 0);
+    this.#sent += taken;
+    const isLast = this.#sent === size;
+    // Called when the last slice has left: only then may their bytes be overwritten.
     const room = new Promise<void>((resolve) => {
       this.#resume = resolve;
-      if (last) response.end(slice, () => resolve());
-      else response.write(slice, () => resolve());
+      response.cork();
+      for (const slice of slices.slice(0, -1)) response.write(slice);
+      if (isLast) response.end(slices.at(-1), () => resolve());
+      else response.write(slices.at(-1), () => resolve());
+      response.uncork();
     });
-    return { taken: slice.length, all: false, flows: response.writableLength === 0, room };
+    return { taken, all: false, flows: response.writableLength === 0, room };
   }
 
   /** What is under way has to stay as it is. */

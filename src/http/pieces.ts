@@ -1,8 +1,8 @@
 /** A body that is in memory. */
 export type WholeBody = string | Uint8Array | Pieces;
 
-/** A piece is sent as it is where it has so large a part of what may be sent at one time. */
-const ENOUGH = 4;
+/** A piece is small if it is less than such a part of what may be sent at one time. */
+const SMALL_PART = 4;
 
 /**
  * A body in several pieces, each of which other bodies may have too: a new body that differs from the last one in few
@@ -53,36 +53,62 @@ export class Pieces {
   }
 
   /**
-   * What is left of a piece from the byte `from` of the whole on, at most `most` bytes; none from the end on. Where that is
-   * little, it is joined with what follows it in the memory that `room` gives, which has `most` bytes.
+   * The bytes from `from` on, at most `most` of them, in order; none from the end on. Large pieces come as they are; small
+   * ones are joined with their neighbours in the memory that `room` gives, which has `most` bytes.
    */
-  at(from: number, most: number, room?: () => Uint8Array): Uint8Array {
+  slices(from: number, most: number, room: () => Uint8Array): Uint8Array[] {
+    const slices: Uint8Array[] = [];
+    let memory: Uint8Array | null = null;
+    let used = 0;
+    let joins = false;
+    for (const part of this.#parts(from, most)) {
+      if (isSmall(part.length, most)) {
+        memory ??= room();
+        memory.set(part, used);
+        const begin = joins ? used - slices.pop()!.length : used;
+        used += part.length;
+        slices.push(memory.subarray(begin, used));
+        joins = true;
+      } else {
+        slices.push(part);
+        joins = false;
+      }
+    }
+    return slices;
+  }
+
+  #parts(from: number, most: number): Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    for (let place = this.#placeOf(from); place < this.all.length && length < most; place += 1) {
+      const piece = this.all[place]!;
+      const rest = piece.subarray(Math.max(0, from - this.#starts[place]!));
+      const part = rest.subarray(0, most - length);
+      // The rest of a large piece need not be copied if it comes next time.
+      if (length > 0 && isSmall(part.length, most) && !isSmall(rest.length, most)) break;
+      if (part.length > 0) parts.push(part);
+      length += part.length;
+    }
+    return parts;
+  }
+
+  #placeOf(from: number): number {
     let [low, high] = [0, this.#starts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.#starts[middle]! + this.all[middle]!.length <= from) low = middle + 1;
       else high = middle;
     }
-    const piece = this.all[low];
-    if (piece === undefined) return new Uint8Array(0);
-    const begin = from - this.#starts[low]!;
-    const part = piece.subarray(begin, begin + most);
-    const isLast = from + part.length === this.length;
-    if (room === undefined || isLast || part.length >= most / ENOUGH) return part;
-    const joined = room();
-    joined.set(part);
-    let length = part.length;
-    for (let next = low + 1; next < this.all.length && length < most; next += 1) {
-      const more = this.all[next]!.subarray(0, most - length);
-      joined.set(more, length);
-      length += more.length;
-    }
-    return joined.subarray(0, length);
+    return low;
   }
 
   joined(): Uint8Array {
     return Buffer.concat(this.all, this.length);
   }
+}
+
+function isSmall(length: number, most: number): boolean {
+  return length < most / SMALL_PART;
 }
 
 /** A body that is in memory, to be sent piece by piece. */

@@ -108,14 +108,20 @@ export class UwsExchange extends Exchange {
     this.#response.close();
   }
 
-  protected send(slice: Uint8Array, size: number): Sent {
+  protected send(slices: readonly Uint8Array[], size: number): Sent {
     const response = this.#response;
     let sent: Sent | null = null;
     response.cork(() => {
       const start = response.getWriteOffset();
-      const [flows, all] = response.tryEnd(slice, size);
-      const taken = flows || all ? slice.length : response.getWriteOffset() - start;
-      sent = { taken, all, flows: flows || all, room: this.#whenRoom(flows || all) };
+      let [flows, all, length] = [true, false, 0];
+      for (const slice of slices) {
+        if (!flows) break;
+        const [has_room, ended] = response.tryEnd(slice, size);
+        [flows, all] = [has_room || ended, ended];
+        length += slice.length;
+      }
+      const taken = flows ? length : response.getWriteOffset() - start;
+      sent = { taken, all, flows, room: this.#whenRoom(flows) };
     });
     return sent!;
   }

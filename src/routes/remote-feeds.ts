@@ -1,5 +1,5 @@
 import { CodedError, isCoded } from '../base/errors.ts';
-import { giveBack, type LentBytes } from '../base/lent-bytes.ts';
+import { type LentBytes, Loan } from '../base/lent-bytes.ts';
 import { Pieces } from '../http/pieces.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -10,7 +10,7 @@ export type RemoteCopies = { tag: string | null; parts: readonly RemotePart[] };
 
 const NONE: RemoteCopies = { tag: null, parts: [] };
 
-/** How long whole copies are kept here after somebody wanted them; who follows them needs only what changes. */
+/** How long it is known here where whole copies are after somebody wanted them; who follows them needs only what changes. */
 const KEPT_MS = 60_000;
 
 /** The copies of the feeds of other hosts, which the fleet keeps: their tag, and their bytes for a composite. */
@@ -21,9 +21,9 @@ export class RemoteFeeds {
   #tag: string | null = null;
   readonly #followers = new Set<() => void>();
   /** All of the copies, asked for once for each tag. */
-  #whole: { tag: string; answer: Promise<RemoteCopies> } | null = null;
-  /** The copies that came last, and the tag that named them. */
-  #had: { tag: string; copies: ReadonlyMap<string, Pieces> } | null = null;
+  #whole: { tag: string; answer: Promise<LentCopies> } | null = null;
+  /** Those that came last, and the tag that named them. */
+  #had: { tag: string; lent: LentCopies } | null = null;
   #asking: Promise<unknown> = Promise.resolve();
 
   readonly #clock: RouteContext['clock'];
@@ -62,7 +62,8 @@ export class RemoteFeeds {
 
   /**
    * What changed after a tag, or all copies for an empty one. While the fleet is down each remote has no answer. The memory
-   * of copies is lent: who does not use them (`Pieces.use`) at once, without waiting for anything else, has lost them.
+   * of copies is lent: who does not use them (`Pieces.use`) at once, without waiting for anything else, reads what it has
+   * become meanwhile.
    */
   async read(since: string): Promise<RemoteCopies> {
     if (this.#names.length === 0) return NONE;
@@ -71,51 +72,56 @@ export class RemoteFeeds {
       if (changes !== null) return changes;
       this.#forgetLater();
       this.#forgetLater = this.#clock.after(KEPT_MS, () => this.#forget());
-      if (this.#tag === null) return await this.#ask();
-      if (this.#whole?.tag !== this.#tag) this.#whole = { tag: this.#tag, answer: this.#ask() };
-      const { answer } = this.#whole;
-      return await answer.catch((error: unknown) => {
-        if (this.#whole?.answer === answer) this.#whole = null;
-        this.#had = null;
-        throw error;
-      });
+      return await this.#held();
     } catch (error) {
       if (!isCoded(error)) throw error;
       return { tag: null, parts: silentParts(this.#names, error) };
     }
   }
 
-  /** All of the copies: the fleet lends what is not here yet. One question at a time, since each builds on the one before. */
-  #ask(): Promise<RemoteCopies> {
+  /** All of the copies, held for the caller. */
+  async #held(): Promise<RemoteCopies> {
+    if (this.#tag === null) return (await this.#ask()).copies;
+    if (this.#whole?.tag !== this.#tag) this.#whole = { tag: this.#tag, answer: this.#ask() };
+    const whole = this.#whole;
+    const lent = await whole.answer.catch((error: unknown) => {
+      if (this.#whole === whole) this.#whole = null;
+      this.#had = null;
+      throw error;
+    });
+    if (lent.hold()) return lent.copies;
+    // They have changed, and the fleet is about to tell so.
+    if (this.#whole === whole) this.#whole = null;
+    return this.#held();
+  }
+
+  /** One question at a time, since each builds on the one before. */
+  #ask(): Promise<LentCopies> {
     const answer = this.#asking.then(() => this.#askNow());
     this.#asking = answer.catch(() => undefined);
     return answer;
   }
 
-  async #askNow(): Promise<RemoteCopies> {
+  async #askNow(): Promise<LentCopies> {
     const had = this.#had;
     const { value, parts: told } = await this.#fleet.exchange('feed_copies', { had: had?.tag ?? '' });
-    // Those that it had may have been given back meanwhile.
-    if (this.#had !== had) return this.#askNow();
-    const copies = new Map<string, Pieces>();
+    const lent = new Map<string, LentCopy>();
     let next = 0;
     const parts = value.reads.map((remote): RemotePart => {
       const { name, state, last_ok_at, error, build } = remote;
       const origin = { state, last_ok_at, error, build };
       if (remote.copy === 'none') return { name, origin, read: null, digest: null };
-      const read = remote.copy === 'told' ? piecesOf(remote.around, told[next++]) : had?.copies.get(name);
-      if (read === undefined) throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
-      copies.set(name, read);
-      return { name, origin, read, digest: null };
+      const copy = remote.copy === 'told' ? lentCopy(remote.around, told[next++]) : had?.lent.again(name);
+      if (copy === undefined) throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
+      lent.set(name, copy);
+      return { name, origin, read: copy.pieces, digest: null };
     });
-    for (const [name, copy] of had?.copies ?? []) if (copies.get(name) !== copy) giveBackLater(copy);
-    this.#had = { tag: value.tag ?? '', copies };
-    return { tag: value.tag, parts };
+    const answer = new LentCopies({ tag: value.tag, parts }, lent);
+    this.#had = { tag: value.tag ?? '', lent: answer };
+    return answer;
   }
 
-  /** Lets the fleet change in place again what nobody has asked for lately. */
   #forget(): void {
-    for (const copy of this.#had?.copies.values() ?? []) giveBackLater(copy);
     this.#had = null;
     this.#whole = null;
   }
@@ -143,18 +149,51 @@ export class RemoteFeeds {
   }
 }
 
-function piecesOf([begin, end]: [string, string], rows: LentBytes | undefined): Pieces | undefined {
-  return rows && new Pieces([Buffer.from(begin), rows.subarray(1), Buffer.from(end)]);
+type LentCopy = { pieces: Pieces; loan: Loan };
+
+function lentCopy([begin, end]: [string, string], rows: LentBytes | undefined): LentCopy | undefined {
+  if (rows === undefined) return undefined;
+  const pieces = new Pieces([Buffer.from(begin), rows.subarray(1), Buffer.from(end)]);
+  return { pieces, loan: new Loan(rows) };
 }
 
-/** Once nothing of it is to be sent; whoever has just been given it begins with that before the next turn. */
-function giveBackLater(copy: Pieces): void {
-  setImmediate(() =>
-    copy.whenUnused(() => {
-      for (const bytes of copy.all)
-        if (bytes.buffer instanceof SharedArrayBuffer) giveBack(bytes as LentBytes);
-    }),
-  );
+/** Copies as the fleet lent them, held until the next turn and until nothing of them is to be sent. */
+class LentCopies {
+  readonly copies: RemoteCopies;
+  readonly #lent: ReadonlyMap<string, LentCopy>;
+
+  constructor(copies: RemoteCopies, lent: ReadonlyMap<string, LentCopy>) {
+    this.copies = copies;
+    this.#lent = lent;
+    this.#giveBackLater();
+  }
+
+  /** Holds all of them once more; false where one has changed meanwhile. */
+  hold(): boolean {
+    const held: Loan[] = [];
+    for (const { loan } of this.#lent.values()) {
+      if (!loan.hold()) {
+        for (const before of held) before.giveBack();
+        return false;
+      }
+      held.push(loan);
+    }
+    this.#giveBackLater();
+    return true;
+  }
+
+  /** A copy that the fleet has lent again. */
+  again(name: string): LentCopy | undefined {
+    const copy = this.#lent.get(name);
+    copy?.loan.again();
+    return copy;
+  }
+
+  #giveBackLater(): void {
+    setImmediate(() => {
+      for (const { pieces, loan } of this.#lent.values()) pieces.whenUnused(() => loan.giveBack());
+    });
+  }
 }
 
 /** The copies of a fleet, which are not known while it is down. */

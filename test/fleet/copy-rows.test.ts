@@ -23,7 +23,7 @@ describe('the rows of a copy', () => {
     const step = fc.record({ told, gone: fc.array(id, { maxLength: 30 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const rows = new CopyRows(16);
+        const rows = new CopyRows(undefined, 16);
         const truth = new Map<string, { row: ToldRow; change: number }>();
         for (const [change, { told, gone }] of steps.entries()) {
           const before = new Set(truth.keys());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { giveBack } from '../../src/base/lent-bytes.ts';
+import { changeUnread, Loan } from '../../src/base/lent-bytes.ts';
 import type { FeedCopy } from '../../src/contract/threads/fleet.ts';
 import { readFeedAnswer } from '../../src/fleet/feed-answer.ts';
 import { RemoteCopy } from '../../src/fleet/remote-copy.ts';
@@ -37,6 +37,13 @@ describe('the copies that are told to a reader', () => {
     expect(JSON.parse(answersOf(later)[0]!).fibers).toHaveLength(49);
     // The reader still has the first ones as they were.
     expect(answersOf(first)).toEqual(before);
-    for (const rows_lent of [...first.parts, ...later.parts]) giveBack(rows_lent);
+    // The copy of the other host, which the reader has, is lent to it once more.
+    const [b_first, c_first] = first.parts.map((rows) => new Loan(rows));
+    const free = () => changeUnread(c_first!.bytes.buffer, () => undefined);
+    b_first!.giveBack();
+    c_first!.giveBack();
+    expect(free()).toBe(false);
+    new Loan(c_first!.bytes).giveBack();
+    expect(free()).toBe(true);
   });
 });

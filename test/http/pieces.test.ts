@@ -28,14 +28,13 @@ describe('a body in pieces', () => {
           const whole = Buffer.concat(all);
           expect(pieces.length).toBe(whole.length);
           expect(Buffer.from(pieces.joined())).toEqual(whole);
-          for (const room of [undefined, () => new Uint8Array(most)])
-            for (let from = 0; from < whole.length; from += 1) {
-              const part = pieces.at(from, most, room);
-              expect(part.length).toBeGreaterThan(0);
-              expect(part.length).toBeLessThanOrEqual(most);
-              expect(Buffer.from(part)).toEqual(whole.subarray(from, from + part.length));
-            }
-          expect(pieces.at(whole.length, most).length).toBe(0);
+          for (let from = 0; from < whole.length; from += 1) {
+            const part = Buffer.concat(pieces.slices(from, most, () => new Uint8Array(most)));
+            expect(part.length).toBeGreaterThan(0);
+            expect(part.length).toBeLessThanOrEqual(most);
+            expect(part).toEqual(whole.subarray(from, from + part.length));
+          }
+          expect(pieces.slices(whole.length, most, () => new Uint8Array(most))).toEqual([]);
         },
       ),
     );
@@ -45,8 +44,18 @@ describe('a body in pieces', () => {
     const large = Buffer.alloc(200, 'l');
     const pieces = new Pieces([...Array.from({ length: 50 }, () => Buffer.from('s')), large]);
     const room = () => new Uint8Array(100);
-    expect(pieces.at(0, 100, room).length).toBe(100);
-    expect(pieces.at(100, 100, room).buffer).toBe(large.buffer);
+    expect(pieces.slices(0, 100, room).map(({ length }) => length)).toEqual([50, 50]);
+    expect(pieces.slices(100, 100, room).map(({ buffer }) => buffer)).toEqual([large.buffer]);
+  });
+
+  it('copies no large piece for the text around it, nor the end of one for room that is left', () => {
+    const large = [Buffer.alloc(90, 'a'), Buffer.alloc(90, 'b')];
+    const pieces = new Pieces([Buffer.from('(('), large[0]!, Buffer.from(')'), Buffer.from('('), large[1]!]);
+    const room = () => new Uint8Array(100);
+    const first = pieces.slices(0, 100, room);
+    expect(first.map((slice) => Buffer.from(slice).toString())).toEqual(['((', 'a'.repeat(90), ')(']);
+    expect(first[1]!.buffer).toBe(large[0]!.buffer);
+    expect(pieces.slices(94, 100, room).map(({ buffer }) => buffer)).toEqual([large[1]!.buffer]);
   });
 
   const bodies: [string, number, number][] = [

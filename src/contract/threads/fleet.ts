@@ -89,8 +89,8 @@ export const fleetCalls = {
     deadline_ms: 5_000,
   },
   /**
-   * All of these copies, whole, for a caller that has them as the tag `had` named them; an empty tag for none. Those that it
-   * lacks come as parts, in order, and are lent: the caller gives each back (`src/base/lent-bytes.ts`).
+   * Lends all of these copies, whole, to a caller that was lent them as the tag `had` named them, for an empty tag none of
+   * them. The bytes of those that it lacks come as parts, in order. It gives each copy back (`src/base/lent-bytes.ts`).
    */
   feed_copies: {
     input: z.object({ had: z.string() }),
