@@ -1,15 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  truncateSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, truncateSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,12 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => daemon.dispose());
 
-/** Resident memory of the daemon, in MiB. */
-function residentMiB(): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${daemon.pid}/status`, 'utf8'));
-  return Number(line![1]) / 1024;
-}
-
 function open(path: string): Promise<IncomingMessage> {
   const [host, port] = daemon.address.split(':');
   const url = `/api/v1/file?path=${encodeURIComponent(path)}`;
@@ -46,25 +30,14 @@ const GIB = 1024 ** 3;
 /** Two gigabytes are hashed and sent, perhaps beside much else. */
 const LARGE_MS = 240_000;
 
-/** A file of this size that takes no room on the disk, with a word at its end; left alone for long. */
-function sparse(name: string, size: number): string {
-  const path = join(daemon.home.root, name);
-  const file = openSync(path, 'w');
-  ftruncateSync(file, size);
-  writeSync(file, 'end', size - 3);
-  closeSync(file);
-  utimesSync(path, 1_700_000_000, 1_700_000_000);
-  return path;
-}
-
 describe('a daemon', () => {
   it.runIf(process.platform === 'linux')(
     '[RPL-10] [P20] sends a file of 2 GB in constant memory',
     async () => {
-      const path = sparse('large', 2 * GIB);
+      const path = daemon.home.sparse('large', 2 * GIB);
       const head = await daemon.http.get(`/file-info?path=${path}`);
       expect(head.body).toMatchObject({ size: 2 * GIB, kind: 'file' });
-      const before = residentMiB();
+      const before = daemon.resident_mib;
       let most = 0;
       let size = 0;
       let last = Buffer.alloc(0);
@@ -73,7 +46,7 @@ describe('a daemon', () => {
       for await (const chunk of response) {
         size += chunk.length;
         last = chunk;
-        if (size % (64 * 1024 * 1024) < chunk.length) most = Math.max(most, residentMiB() - before);
+        if (size % (64 * 1024 * 1024) < chunk.length) most = Math.max(most, daemon.resident_mib - before);
       }
       expect(size).toBe(2 * GIB);
       expect(last.subarray(-3).toString()).toBe('end');
@@ -83,20 +56,20 @@ describe('a daemon', () => {
   );
 
   it('[RPL-10] waits for a client that reads slowly, and stops when it leaves', async () => {
-    const path = sparse('slow', GIB / 4);
-    const before = residentMiB();
+    const path = daemon.home.sparse('slow', GIB / 4);
+    const before = daemon.resident_mib;
     const response = await open(path);
     await new Promise<void>((resolve) => response.once('readable', resolve));
     const fds = () => openFilesOf(path);
     await until('the file being open', () => fds() === 1);
-    expect(residentMiB() - before).toBeLessThan(100);
+    expect(daemon.resident_mib - before).toBeLessThan(100);
     response.destroy();
     await until('the file being closed', () => fds() === 0);
     expect((await daemon.version()).ready).toBe(true);
   });
 
   it('[RPL-10] ends the connection when a file becomes shorter while it is sent', async () => {
-    const path = sparse('shrinks', GIB / 4);
+    const path = daemon.home.sparse('shrinks', GIB / 4);
     const response = await open(path);
     await new Promise<void>((resolve) => response.once('readable', resolve));
     truncateSync(path, 1024);

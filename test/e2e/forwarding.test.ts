@@ -8,6 +8,11 @@ import type { Answer, Json } from '../kit/http.ts';
 import { until } from '../kit/until.ts';
 
 const SESSION = '0198c0de-0000-4000-8000-000000000001';
+const GIB = 1024 ** 3;
+/** Bytes between two looks at the memory. */
+const STEP = GIB / 16;
+/** It is hashed and sent twice, perhaps beside much else. */
+const HUGE_MS = 240_000;
 /** Each row that another host may answer, but for the transcripts whose answers say that they lie there. */
 const PASSED_ON = describedRows().filter(
   ({ routing, remote, begins_here }) =>
@@ -84,19 +89,50 @@ describe('a request for another host', () => {
     expect([part.status, await part.text()]).toEqual([206, readFileSync(path, 'latin1').slice(100, 200)]);
   });
 
-  it('[WPL-9] [LIM-6] brings images there, whole', async () => {
-    const gif = Buffer.concat([Buffer.from('GIF89a'), randomBytes(9_000_000)]);
-    const image = { name: 'a.gif', mime: 'image/gif', data: gif.toString('base64'), sha256: sha256(gif) };
+  it.runIf(process.platform === 'linux')(
+    '[RPL-22] [P20] gets a file of 1 GB through two daemons in constant memory',
+    async () => {
+      const path = owner.home.sparse('huge', GIB);
+      const [before, most] = [[hub, owner].map((daemon) => daemon.resident_mib), [0, 0]];
+      const answer = await fetch(
+        `http://${hub.address}/api/v1/file?origin=host-b&path=${encodeURIComponent(path)}`,
+      );
+      expect(answer.headers.get('content-length')).toBe(String(GIB));
+      let [size, end] = [0, ''];
+      for await (const chunk of answer.body!) {
+        const seen = Math.floor(size / STEP);
+        size += chunk.length;
+        end = Buffer.from(chunk.subarray(-3)).toString();
+        if (Math.floor(size / STEP) === seen) continue;
+        for (const [at, daemon] of [hub, owner].entries())
+          most[at] = Math.max(most[at]!, daemon.resident_mib - before[at]!);
+      }
+      expect([size, end]).toEqual([GIB, 'end']);
+      expect(Math.max(...most)).toBeLessThan(200);
+    },
+    HUGE_MS,
+  );
+
+  it('[WPL-9] [LIM-6] brings 25 MB of images there, whole', async () => {
+    const attachments = [9_000_000, 9_000_000, 7_000_000].map((size, nth) => {
+      const gif = Buffer.concat([Buffer.from('GIF89a'), randomBytes(size - 6)]);
+      return { name: `${nth}.gif`, mime: 'image/gif', data: gif.toString('base64'), sha256: sha256(gif) };
+    });
     for (const body of [
-      { origin: 'host-b', fiber: 'say-hello', attachments: [image] },
-      { fiber: 'say-hello', attachments: [image], origin: 'host-b' },
+      { origin: 'host-b', fiber: 'say-hello', attachments },
+      { fiber: 'say-hello', attachments, origin: 'host-b' },
     ]) {
-      const stored = await hub.http.post<{ files: { path: string }[] }>('/attachments', body);
-      expect(stored).toMatchObject({
-        status: 200,
-        body: { files: [{ sha256: image.sha256, size: gif.length }] },
-      });
-      expect(stored.body.files[0]!.path.startsWith(owner.home.data)).toBe(true);
+      const stored = await hub.http.post<{ files: { path: string; sha256: string; size: number }[] }>(
+        '/attachments',
+        body,
+      );
+      expect(stored.status).toBe(200);
+      expect(stored.body.files.map(({ sha256, size }) => [sha256, size])).toEqual([
+        [attachments[0]!.sha256, 9_000_000],
+        [attachments[1]!.sha256, 9_000_000],
+        [attachments[2]!.sha256, 7_000_000],
+      ]);
+      for (const { path } of stored.body.files) expect(path.startsWith(owner.home.data)).toBe(true);
     }
   });
 

@@ -82,6 +82,12 @@ export class TestDaemon {
     return this.#file.pid;
   }
 
+  /** Resident memory (RSS) in MiB; Linux only. */
+  get resident_mib(): number {
+    const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'));
+    return Number(line![1]) / 1024;
+  }
+
   /** Starts the daemon; `release` as in `TestDaemonOptions`. */
   async start({ release = this.#options.release } = {}): Promise<void> {
     const child = this.spawn();

@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
 import {
+  closeSync,
   existsSync,
+  ftruncateSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   realpathSync,
   rmSync,
+  utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -125,6 +130,17 @@ export class TestHome {
     const path = this.path(name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  }
+
+  /** Writes a file of this size that takes no room on the disk, with a word at its end; left alone for long. */
+  sparse(name: string, size: number): string {
+    const path = this.path(name);
+    const file = openSync(path, 'w');
+    ftruncateSync(file, size);
+    writeSync(file, 'end', size - 3);
+    closeSync(file);
+    utimesSync(path, 1_700_000_000, 1_700_000_000);
     return path;
   }
 
