@@ -23,6 +23,15 @@ beforeEach(async () => {
   state.poll_health.stores[0]!.store = store;
   daemon = await serveDaemon(machine, {
     'GET /state': { body: state },
+    'GET /fibers/composite': {
+      body: {
+        host: 'host-a',
+        origins: {
+          'host-a': { read: { fibers: [] } },
+          'host-b': { read: { fibers: [{ id: 'far/away', uid: null }] } },
+        },
+      },
+    },
     'POST /kill': {
       body: { killed: true, fiber_id: 'work/loader', mux_session: 'loader-svc' },
     },
@@ -57,6 +66,26 @@ describe('svc fiber rm of a fiber with a worker', () => {
   it('says nothing of workers of other fibers', async () => {
     expect(await machine.svc('fiber', 'rm', 'other', '--yes')).toMatchObject({ code: 0 });
     expect(existsSync(document('other', 'other'))).toBe(false);
+  });
+});
+
+describe('svc fiber rm of a fiber that is not here', () => {
+  it('[RTE-2] names the host that has it, and what to run there', async () => {
+    expect(await machine.svc('fiber', 'rm', 'far', '--yes')).toMatchObject({
+      code: 1,
+      out: '',
+      err:
+        'svc: far/away is on host-b\n' +
+        'svc: a fiber is removed on its own host only; on host-b run: svc fiber rm far/away\n',
+    });
+  });
+
+  it('says that nobody has it, where no host does and where no daemon answers', async () => {
+    const refused = await machine.svc('fiber', 'rm', 'farther', '--yes');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain('no fiber is called farther');
+    machine.env.SVC_DATA_DIR = join(machine.folder, 'none');
+    expect((await machine.svc('fiber', 'rm', 'farther', '--yes')).err).toBe(refused.err);
   });
 });
 

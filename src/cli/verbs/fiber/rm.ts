@@ -6,9 +6,9 @@ import { rehearsedRemoval } from '../../../fibers/rehearsed-write.ts';
 import type { Store } from '../../../fibers/store.ts';
 import { DRY_RUN, FIBER, option, STORE } from '../../command-line/options.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
-import { defineVerb } from '../../command-line/verb.ts';
+import { type Answer, defineVerb } from '../../command-line/verb.ts';
 import type { DaemonClient } from '../../daemon-client/client.ts';
-import { findInStores } from '../../find-fiber.ts';
+import { atItsPlace, type FiberElsewhere } from '../../fiber-place.ts';
 import { daemonOf } from '../lifecycle/write.ts';
 
 /** `svc fiber rm <id>`: removes a document; its attachments and children only with `--recursive`. */
@@ -24,23 +24,35 @@ export const verb = defineVerb({
   examples: [['svc fiber rm say-hello --dry-run', 'shows what would be removed']],
   asks: () => true,
   json: z.object({ removed: z.object({ id: z.string(), path: z.string() }) }),
-  async run(context, { fiber, recursive, kill, dry_run, ...given }) {
-    const { store, id } = findInStores(context, fiber, given.store);
-    const planned = store.planRemove(id, { recursive });
-    const daemon = await daemonOf(context, store.root);
-    const workers = daemon === null ? [] : await workersOf(daemon, store.root, id);
-    if (workers.length > 0 && kill !== true) throw withWorkers(id, workers);
-    if (dry_run === true) {
-      const shown = rehearsedRemoval(planned, textOf(store, planned.path));
-      const ends = workers.map(({ fiber_id, mux_session }) => mux_session ?? fiber_id);
-      const would = ends.length === 0 ? shown.would : `stop what works on it, and ${shown.would}`;
-      return rehearsed({ ...shown, would, ends });
-    }
-    for (const worker of workers) await stop(daemon, worker);
-    const removed = await store.remove(id, { recursive });
-    return { json: { removed }, text: `Removed ${removed.path}\n`, one_line: true };
-  },
+  run: (context, { recursive, kill, dry_run, ...named }) =>
+    atItsPlace<Answer>(context, named, {
+      async here({ store, id }) {
+        const planned = store.planRemove(id, { recursive });
+        const daemon = await daemonOf(context, store.root);
+        const workers = daemon === null ? [] : await workersOf(daemon, store.root, id);
+        if (workers.length > 0 && kill !== true) throw withWorkers(id, workers);
+        if (dry_run === true) {
+          const shown = rehearsedRemoval(planned, textOf(store, planned.path));
+          const ends = workers.map(({ fiber_id, mux_session }) => mux_session ?? fiber_id);
+          const would = ends.length === 0 ? shown.would : `stop what works on it, and ${shown.would}`;
+          return rehearsed({ ...shown, would, ends });
+        }
+        for (const worker of workers) await stop(daemon, worker);
+        const removed = await store.remove(id, { recursive });
+        return { json: { removed }, text: `Removed ${removed.path}\n`, one_line: true };
+      },
+      async elsewhere(fiber) {
+        throw onOtherHost(fiber);
+      },
+    }),
 });
+
+function onOtherHost({ host, fiber }: FiberElsewhere): CodedError {
+  return new CodedError(
+    'wrong_host',
+    `a fiber is removed on its own host only; on ${host} run: svc fiber rm ${fiber}`,
+  );
+}
 
 type Worker = State['running'][number];
 
