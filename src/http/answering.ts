@@ -5,7 +5,7 @@ import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength } from './exchange.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { WholeBody } from './pieces.ts';
-import { type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
+import { keptReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
 import type { Reply } from './reply.ts';
 import type { Call } from './request-call.ts';
 
@@ -115,8 +115,12 @@ export class Answering {
 
   #send(call: Call, prepared: PreparedReply, close: boolean): void {
     if (!call.exchange.open) return;
-    if (close || this.isLast(call)) this.afterSegment(call, () => this.#write(call, prepared, true));
-    else this.#write(call, prepared, false);
+    if (!close && !this.isLast(call)) {
+      this.#write(call, prepared, false);
+      return;
+    }
+    const kept = call.waited ? prepared : keptReply(prepared);
+    this.afterSegment(call, () => this.#write(call, kept, true));
   }
 
   #write(call: Call, prepared: PreparedReply, close: boolean): void {

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import { Pieces, type WholeBody } from './pieces.ts';
 
 /** The content codings of a compressed body. */
@@ -7,6 +8,8 @@ export type Coding = 'br' | 'gzip';
 
 /** JSON of fewer bytes is not compressed. */
 export const LEAST_PACKED_BYTES = 1_024;
+/** Pieces of more bytes than this are compressed one after another: to copy them into one takes several milliseconds. */
+const MOST_JOINED_BYTES = 256 * 1024;
 /** Bytes of compressed bodies that are cached for the next request. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
@@ -78,8 +81,23 @@ export class Packer {
   }
 }
 
+const GZIP = { level: 6 };
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
 function packed(body: WholeBody, coding: Coding): Promise<Uint8Array> {
+  if (body instanceof Pieces && body.length > MOST_JOINED_BYTES) return packedInTurn(body, coding);
   const whole = body instanceof Pieces ? body.joined() : body;
-  if (coding === 'gzip') return packGzip(whole, { level: 6 });
-  return packBrotli(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+  return coding === 'gzip' ? packGzip(whole, GZIP) : packBrotli(whole, BROTLI);
+}
+
+async function packedInTurn(body: Pieces, coding: Coding): Promise<Uint8Array> {
+  const endUse = body.use();
+  try {
+    const packer = coding === 'gzip' ? createGzip(GZIP) : createBrotliCompress(BROTLI);
+    const chunks: Buffer[] = [];
+    for await (const chunk of Readable.from(body.all).pipe(packer)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  } finally {
+    endUse();
+  }
 }

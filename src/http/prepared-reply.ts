@@ -3,7 +3,7 @@ import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-h
 import { type Coding, LEAST_PACKED_BYTES } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
 import { isTag, namesTag } from './entity-tag.ts';
-import type { WholeBody } from './pieces.ts';
+import { Pieces, type WholeBody } from './pieces.ts';
 import type { Content, Reply } from './reply.ts';
 
 /** An answer that only has to be written: every value in it has been checked. */
@@ -115,6 +115,11 @@ function prepareContent(reply: Extract<Reply, { content: object }>, request: Ans
     body: refused ? '' : partOf(content, from, end),
     packable: false,
   };
+}
+
+/** The same answer for a later turn: who gave its pieces may need their memory by then. */
+export function keptReply(reply: PreparedReply): PreparedReply {
+  return reply.body instanceof Pieces ? { ...reply, body: reply.body.joined() } : reply;
 }
 
 /** The same answer with its body packed; its entity tag is weak from then on, for it names both forms. */

@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Coding, codingOf, Packer } from '../../src/http/content-coding.ts';
+import { Pieces } from '../../src/http/pieces.ts';
 import type { Row } from '../../src/http/row.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, type Served, serve } from './served.ts';
@@ -95,5 +96,28 @@ describe('large JSON', () => {
     expect(packer.pack(TEXT, 'br', '/feed "2"')).not.toBe(first);
     expect(packer.pack(TEXT, 'br', null)).not.toBe(packer.pack(TEXT, 'br', null));
     expect(brotliDecompressSync(await first).toString()).toBe(TEXT);
+  });
+
+  it.each([
+    ['br', brotliDecompressSync],
+    ['gzip', gunzipSync],
+  ] as const)('is compressed by %s from its pieces, which are in use until then', async (coding, unpack) => {
+    const pieces = Array.from({ length: 9 }, (_, at) => {
+      const piece = new Uint8Array(new SharedArrayBuffer(70_000 + at));
+      for (let byte = 0; byte < piece.length; byte += 1) piece[byte] = 33 + ((byte * (at + 7)) % 89);
+      return piece;
+    });
+    const body = new Pieces(pieces);
+    const packed = new Packer().pack(body, coding, null);
+    let is_done = false;
+    body.whenUnused(() => {
+      expect(is_done).toBe(false);
+      for (const piece of pieces) piece.fill(0);
+      is_done = true;
+    });
+    const whole = body.joined();
+    expect(is_done).toBe(false);
+    expect(unpack(await packed).equals(whole)).toBe(true);
+    expect(is_done).toBe(true);
   });
 });

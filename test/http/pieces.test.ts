@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -79,6 +80,20 @@ describe('a body in pieces', () => {
     const unchanged = await ask(served, 'GET', '/read', { headers: { 'If-None-Match': '"a"' } });
     expect([unchanged.status, unchanged.body]).toEqual([304, '']);
     expect((await ask(served, 'GET', '/next')).body).toBe('"next"');
+  });
+
+  it('arrives as it was when it was given, also where its connection ends with it', async () => {
+    const given: Promise<void>[] = [];
+    const row = getRow('/last', async () => {
+      const bytes = Buffer.alloc(9_000, 'a');
+      given.push(served!.server.stop());
+      await setTimeout(50);
+      setImmediate(() => bytes.fill('b'));
+      return { status: 200, pieces: new Pieces([bytes]), content_type: 'text/plain' };
+    });
+    served = await serve([row]);
+    expect((await ask(served, 'GET', '/last')).body).toBe('a'.repeat(9_000));
+    await Promise.all(given);
   });
 
   it('is compressed if the client accepts that and it is not short', async () => {
