@@ -105,11 +105,14 @@ describe.skipIf(NO_FIREFOX !== null)(TITLE, () => {
     await cardWhen(page, ID, 'awaiting review', ({ column }) => column === 'Awaiting review');
     await noDialog();
 
-    // While the page knows of a worker, it asks before anything ends it.
+    // While the page knows of a worker, it asks before anything ends it; while it saves, it takes no other change.
     await page.click(`${card} p`);
     await read(page, 'Set-up');
     await page.press('Escape');
     await noDialog();
+    await until('the end of saving', () =>
+      page.learn<boolean>(`document.querySelector('${card}')?.getAttribute('aria-busy') === 'false'`),
+    );
     await focus();
     await page.press('a');
     await until('the verdict', () => home.document(ID).includes('tempered: true'));
