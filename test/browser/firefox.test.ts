@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { addComposer } from './composer.ts';
@@ -15,7 +15,8 @@ describe.skipIf(NO_FIREFOX !== null)(TITLE, () => {
   let daemon: TestDaemon;
   let page: FirefoxPage;
 
-  beforeAll(async () => {
+  // A second attempt begins anew.
+  beforeEach(async () => {
     [daemon] = await Promise.all([
       startTestDaemon({
         prepare(home) {
@@ -29,7 +30,7 @@ describe.skipIf(NO_FIREFOX !== null)(TITLE, () => {
     page = await firefox.open(`http://${daemon.address}/`, DESKTOP);
   });
 
-  afterAll(async () => {
+  afterEach(async () => {
     await firefox.close();
     await daemon?.dispose();
   });
