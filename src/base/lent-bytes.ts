@@ -30,12 +30,12 @@ export function changeUnread(memory: SharedArrayBuffer, change: () => void): boo
   return true;
 }
 
-/** Bytes that were lent to this thread. While it holds them they stay as they are; it holds them from the beginning. */
+/** Bytes that were lent to this thread. It holds them from the beginning, and while it does they stay as they are. */
 export class Loan {
   readonly bytes: LentBytes;
   readonly #head: Int32Array;
   readonly #changes: number;
-  #holds = 1;
+  #isHeld = true;
 
   constructor(bytes: LentBytes) {
     this.bytes = bytes;
@@ -43,29 +43,29 @@ export class Loan {
     this.#changes = Atomics.load(this.#head, CHANGES);
   }
 
-  /** Holds the bytes once more; false where their owner has changed them since they were given back. */
+  /** Holds the bytes, if they are not held already; false where their owner has changed them since they were given back. */
   hold(): boolean {
-    if (this.#holds === 0) {
-      const changing = Atomics.add(this.#head, READERS, 1) < 0;
-      if (changing || Atomics.load(this.#head, CHANGES) !== this.#changes) {
-        Atomics.sub(this.#head, READERS, 1);
-        return false;
-      }
+    if (this.#isHeld) return true;
+    const changing = Atomics.add(this.#head, READERS, 1) < 0;
+    if (changing || Atomics.load(this.#head, CHANGES) !== this.#changes) {
+      Atomics.sub(this.#head, READERS, 1);
+      return false;
     }
-    this.#holds += 1;
+    this.#isHeld = true;
     return true;
   }
 
   /** Takes over that the owner has lent the same bytes, unchanged, once more. */
   again(): void {
-    if (this.#holds > 0) Atomics.sub(this.#head, READERS, 1);
-    this.#holds += 1;
+    if (this.#isHeld) Atomics.sub(this.#head, READERS, 1);
+    this.#isHeld = true;
   }
 
-  /** Ends one hold; after the last one the owner may change the bytes. */
+  /** The owner may change the bytes from now on. */
   giveBack(): void {
-    this.#holds -= 1;
-    if (this.#holds === 0) Atomics.sub(this.#head, READERS, 1);
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    Atomics.sub(this.#head, READERS, 1);
   }
 }
 

@@ -10,7 +10,7 @@ export type RemoteCopies = { tag: string | null; parts: readonly RemotePart[] };
 
 const NONE: RemoteCopies = { tag: null, parts: [] };
 
-/** How long it is known here where whole copies are after somebody wanted them; who follows them needs only what changes. */
+/** How long copies are remembered after somebody read all of them; who follows them needs only what changes. */
 const KEPT_MS = 60_000;
 
 /** The copies of the feeds of other hosts, which the fleet keeps: their tag, and their bytes for a composite. */
@@ -149,15 +149,11 @@ export class RemoteFeeds {
   }
 }
 
-type LentCopy = { pieces: Pieces; loan: Loan };
-
-function lentCopy([begin, end]: [string, string], rows: LentBytes | undefined): LentCopy | undefined {
-  if (rows === undefined) return undefined;
-  const pieces = new Pieces([Buffer.from(begin), rows.subarray(1), Buffer.from(end)]);
-  return { pieces, loan: new Loan(rows) };
+function lentCopy(around: [string, string], rows: LentBytes | undefined): LentCopy | undefined {
+  return rows && new LentCopy(around, rows);
 }
 
-/** Copies as the fleet lent them, held until the next turn and until nothing of them is to be sent. */
+/** Copies as the fleet lent them. */
 class LentCopies {
   readonly copies: RemoteCopies;
   readonly #lent: ReadonlyMap<string, LentCopy>;
@@ -165,34 +161,56 @@ class LentCopies {
   constructor(copies: RemoteCopies, lent: ReadonlyMap<string, LentCopy>) {
     this.copies = copies;
     this.#lent = lent;
-    this.#giveBackLater();
   }
 
   /** Holds all of them once more; false where one has changed meanwhile. */
   hold(): boolean {
-    const held: Loan[] = [];
-    for (const { loan } of this.#lent.values()) {
-      if (!loan.hold()) {
-        for (const before of held) before.giveBack();
-        return false;
-      }
-      held.push(loan);
-    }
-    this.#giveBackLater();
-    return true;
+    return [...this.#lent.values()].every((copy) => copy.hold());
   }
 
   /** A copy that the fleet has lent again. */
   again(name: string): LentCopy | undefined {
     const copy = this.#lent.get(name);
-    copy?.loan.again();
+    copy?.again();
     return copy;
   }
+}
 
+/** The copy of one host, held until the next turn and until nothing of it is to be sent. */
+class LentCopy {
+  readonly pieces: Pieces;
+  readonly #loan: Loan;
+  #returns = false;
+
+  constructor([begin, end]: [string, string], rows: LentBytes) {
+    this.pieces = new Pieces([Buffer.from(begin), rows.subarray(1), Buffer.from(end)]);
+    this.#loan = new Loan(rows);
+    this.#giveBackLater();
+  }
+
+  /** Holds it once more; false where it has changed meanwhile. */
+  hold(): boolean {
+    if (!this.#loan.hold()) return false;
+    this.#giveBackLater();
+    return true;
+  }
+
+  /** Takes over that the fleet has lent it again. */
+  again(): void {
+    this.#loan.again();
+    this.#giveBackLater();
+  }
+
+  /** Once for all who read it meanwhile: one that is sent slowly may be read often. */
   #giveBackLater(): void {
-    setImmediate(() => {
-      for (const { pieces, loan } of this.#lent.values()) pieces.whenUnused(() => loan.giveBack());
-    });
+    if (this.#returns) return;
+    this.#returns = true;
+    setImmediate(() =>
+      this.pieces.whenUnused(() => {
+        this.#returns = false;
+        this.#loan.giveBack();
+      }),
+    );
   }
 }
 

@@ -107,7 +107,8 @@ describe('large JSON', () => {
       for (let byte = 0; byte < piece.length; byte += 1) piece[byte] = 33 + ((byte * (at + 7)) % 89);
       return piece;
     });
-    const body = new Pieces(pieces);
+    const nothing = new Uint8Array(0);
+    const body = new Pieces([nothing, ...pieces.flatMap((piece) => [piece, nothing])]);
     const packed = new Packer().pack(body, coding, null);
     let is_done = false;
     body.whenUnused(() => {
