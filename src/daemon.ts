@@ -233,7 +233,7 @@ function assemble(options: {
     },
   });
   const supervisor = createSupervisor({
-    children: [pool, ledgers, fleet, audio, messages, poller],
+    children: [pool, [ledgers, fleet, audio, messages], poller],
     restart: { intensity, window_ms, backoff: RESTART_BACKOFF },
     heartbeat: { interval_ms: settings.heartbeat_interval_ms, timeout_ms: settings.heartbeat_timeout_ms },
     stop_timeout_ms: settings.stop_timeout_ms,

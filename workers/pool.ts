@@ -1,3 +1,4 @@
+import { freeBytes } from '../src/base/free-bytes.ts';
 import { poolJobs } from '../src/contract/threads/pool.ts';
 import { identifyStore } from '../src/fibers/identify-store.ts';
 import { initProject } from '../src/fibers/init-project.ts';
@@ -21,8 +22,11 @@ async function disksOfThisThread(): Promise<Disks> {
 
 const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   ping: () => ({}),
-  sweep_store: ({ root, ...options }, table) =>
-    withBulk({}, sweepStore(root, table ?? NOTHING, Date.now(), { ...options, onStep: noteStep })),
+  sweep_store({ root, ...options }, table) {
+    const bytes = sweepStore(root, table ?? NOTHING, Date.now(), { ...options, onStep: noteStep });
+    if (table !== null) freeBytes(table);
+    return withBulk({}, bytes);
+  },
   read_documents: ({ root, ...options }, paths) =>
     withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), { ...options, onStep: noteStep })),
   identify_store: ({ root }) => ({ identity: identifyStore(root) }),

@@ -29,7 +29,7 @@ export function readMessageFiles(paths: readonly string[], cwd: string): FileMes
 
 function readFile(path: string, room: number): Buffer {
   try {
-    return readRegularFileSync(path, room).bytes;
+    return readRegularFileSync(path, room);
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR')

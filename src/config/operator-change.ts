@@ -50,7 +50,7 @@ export function readExactText(file: string): string | null {
   const text = readOperatorText(file);
   if (text === null || !text.includes('\ufffd')) return text;
   try {
-    if (readRegularFileSync(file, READ_LIMITS.operator_file).bytes.equals(Buffer.from(text))) return text;
+    if (readRegularFileSync(file, READ_LIMITS.operator_file).equals(Buffer.from(text))) return text;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
     throw error;

@@ -1,13 +1,10 @@
-/** What a `ChangeOrder` keeps in each of its members. */
+/** What a `ChangeOrder` keeps in each of its members; of one that has not changed yet, 0 and null. */
 export type Changed = {
   /** The number of its last change. */
   change: number;
   older: Changed | null;
   newer: Changed | null;
 };
-
-/** A member that has not changed yet. */
-export const UNCHANGED = { change: 0, older: null, newer: null } satisfies Changed;
 
 /** Members by their last change, as a linked list: a change, and what changed lately, cost nothing for the others. */
 export class ChangeOrder<T extends Changed> {

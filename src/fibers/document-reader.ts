@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, realpathSync, type Stats } from 'node:fs';
+import { closeSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import {
@@ -6,6 +6,7 @@ import {
   openRegularFileSync,
   readWholeSync,
   realPathOfSync,
+  type SeenFile,
 } from '../platform/regular-file.ts';
 import { MAX_DOCUMENT_BYTES, tooLarge } from './document.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
@@ -26,23 +27,27 @@ export type DocumentFile = {
  */
 export class DocumentReader {
   readonly #root: string;
+  /** The path of the store's `.fibers`. */
+  readonly #base: string;
   readonly #follow: boolean;
+  /** The real folders that hold documents of the store, each with `/` at its end. */
   #inside: string[] | null = null;
-  #base: string | null = null;
+  #real_base: string | null = null;
 
   constructor(root: string, follow: boolean) {
     this.#root = root;
+    this.#base = join(root, FIBERS_FOLDER);
     this.#follow = follow;
   }
 
   /**
-   * Throws `store_unavailable` for a file that may not or cannot be read as a document, and the system error. `seen`
-   * are the stats of what lay at the path a moment ago, for a caller that has them.
+   * Throws `store_unavailable` for a file that may not or cannot be read as a document, and the system error. `seen` is
+   * what lay at the path a moment ago, for a caller that has looked.
    */
-  read(path: string, seen?: Stats): DocumentFile {
+  read(path: string, seen?: SeenFile): DocumentFile {
     const open = () => openRegularFileSync(path, { seen });
     return this.#use(path, open, (file, real_path) => {
-      const stat = fstatSync(file.fd);
+      const stat = file.stats;
       if (stat.size > MAX_DOCUMENT_BYTES) throw unusable(path, tooLarge(stat.size));
       const is_linked = stat.nlink > 1 || !this.#isAt(path, real_path);
       return { bytes: readWholeSync(path, file, MAX_DOCUMENT_BYTES), stat, real_path, is_linked };
@@ -74,14 +79,15 @@ export class DocumentReader {
 
   /** True if only the path of the store itself leads over links. */
   #isAt(path: string, real_path: string): boolean {
-    const base = join(this.#root, FIBERS_FOLDER);
-    this.#base ??= realFolder(base)[0] ?? base;
-    return real_path === this.#base + path.slice(base.length);
+    this.#real_base ??= realFolder(this.#base)[0] ?? this.#base;
+    return real_path === this.#real_base + path.slice(this.#base.length);
   }
 
   #isInside(real_path: string): boolean {
-    this.#inside ??= [this.#root, join(this.#root, FIBERS_FOLDER)].flatMap(realFolder);
-    return this.#inside.some((folder) => real_path.startsWith(folder.endsWith(sep) ? folder : folder + sep));
+    this.#inside ??= [this.#root, this.#base]
+      .flatMap(realFolder)
+      .map((folder) => (folder.endsWith(sep) ? folder : folder + sep));
+    return this.#inside.some((folder) => real_path.startsWith(folder));
   }
 }
 

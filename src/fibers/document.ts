@@ -12,6 +12,8 @@ import {
   splitFrontmatter,
 } from './frontmatter.ts';
 
+const DASH = 0x2d;
+
 /** A document larger than this is listed with an error and is not edited. */
 export const MAX_DOCUMENT_BYTES = DOCUMENT_LIMITS.bytes;
 
@@ -33,18 +35,18 @@ export type ParsedDocument = DocumentWithBody & { fault?: string };
  * then best effort, and the dispatcher must not act on them.
  */
 export function parseDocument(bytes: Buffer, place: DocumentPlace): ParsedDocument {
-  return parseText(bytes, textOf(bytes), place, readFrontmatter);
+  return withBody(parseText(bytes, textOf(bytes), place, readFrontmatter));
 }
 
 /** `parseDocument` without the YAML library; null for a document that needs the library. */
 export function parsePlainDocument(bytes: Buffer, place: DocumentPlace): ParsedDocument | null {
   let plain = true;
-  const document = parseText(bytes, textOf(bytes), place, (yaml) => {
+  const parsed = parseText(bytes, textOf(bytes), place, (yaml) => {
     const reading = readPlainFrontmatter(yaml);
     plain = reading !== null;
     return reading ?? { data: {}, problem: null };
   });
-  return plain ? document : null;
+  return plain ? withBody(parsed) : null;
 }
 
 /** A document with no content but the reason why it is not parsed. */
@@ -59,8 +61,13 @@ function textOf(bytes: Buffer): string {
 
 /** `parseDocument` without the body, which is not decoded. */
 export function parseRow(bytes: Buffer, place: DocumentPlace): FiberDocument {
-  const { body: _body, fault: _fault, ...row } = parseText(bytes, headText(bytes), place, readFrontmatter);
-  return row;
+  return parseText(bytes, headText(bytes), place, readFrontmatter).row;
+}
+
+type ParsedText = { row: FiberDocument; body: string; fault?: string };
+
+function withBody({ row, body, fault }: ParsedText): ParsedDocument {
+  return { ...row, ...(fault === undefined ? {} : { fault }), body };
 }
 
 function parseText(
@@ -68,17 +75,15 @@ function parseText(
   text: string,
   place: DocumentPlace,
   read: (yaml: string) => FrontmatterReading,
-): ParsedDocument {
+): ParsedText {
   const id = idOfPath(place.relativePath);
   const leaf = leafOf(id);
   const digest = sha256Of(bytes);
   const where = { id, leaf, store: place.store, path: place.path, digest };
-  const faulty = (fault: string, fields = readFields({}, leaf).fields, body = ''): ParsedDocument => ({
-    ...where,
-    ...fields,
-    error: fault,
-    fault,
+  const faulty = (fault: string, fields = readFields({}, leaf).fields, body = ''): ParsedText => ({
+    row: { ...where, ...fields, error: fault },
     body,
+    fault,
   });
   if (bytes.length > MAX_DOCUMENT_BYTES) return faulty(tooLarge(bytes.length));
   const parts = splitFrontmatter(text);
@@ -96,10 +101,10 @@ function parseText(
   if (!isUtf8(bytes)) {
     return faulty(`line ${firstBadLine(bytes)}: the bytes are not UTF-8 text`, fields, parts.body);
   }
-  const document: ParsedDocument = { ...where, ...fields, body: parts.body };
+  const row: FiberDocument = { ...where, ...fields };
   if (fieldProblem !== null)
-    document.error = `line ${lineOfKey(parts.yaml, fieldProblem)}: ${fieldProblem.message}`;
-  return document;
+    row.error = `line ${lineOfKey(parts.yaml, fieldProblem)}: ${fieldProblem.message}`;
+  return { row, body: parts.body };
 }
 
 /** The row of a file that could not be read at all. */
@@ -128,7 +133,7 @@ export function tooLarge(bytes: number): string {
  */
 function headText(bytes: Buffer): string {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  if (bytes.toString('latin1', start, start + 3) !== '---') return '';
+  for (let at = start; at < start + 3; at += 1) if (bytes[at] !== DASH) return '';
   for (let at = bytes.indexOf('\n---', start); at !== -1; at = bytes.indexOf('\n---', at + 1)) {
     const newline = bytes.indexOf(10, at + 1);
     const end = newline === -1 ? bytes.length : newline + 1;

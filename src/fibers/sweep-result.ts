@@ -6,8 +6,8 @@ import { joinParts, joinTables, splitParts } from './sweep-table.ts';
 
 /** The changes of a store between two sweeps. */
 export type SweepResult = {
-  /** Opaque; input of the next sweep of the same store. */
-  table: Uint8Array;
+  /** Opaque; input of the next sweep of the same store. Null: that of the last sweep is as good. */
+  table: Uint8Array | null;
   /** Nothing was added, changed or removed. */
   unchanged: boolean;
   /** Rows of new and changed documents, without bodies. A row with `error` must not be dispatched. */
@@ -28,14 +28,19 @@ export type SweepResult = {
 };
 export type SweepError = { path: string; message: string };
 /** What `readDocuments` has read: `table` is for `addReadings`, `folders` are those below folders that were asked for. */
-export type Reading = Omit<SweepResult, 'unchanged' | 'removed' | 'folders'> & { folders: string[] };
+export type Reading = Omit<SweepResult, 'unchanged' | 'removed' | 'folders' | 'table'> & {
+  table: Uint8Array;
+  folders: string[];
+};
+
+const NO_TABLE = new Uint8Array(0);
 
 /**
  * Encodes a result for another thread. The large parts follow the rest as they are, so that nothing is copied through a
  * growing buffer. Rows travel as JSON: parsed from it, they take two thirds of the memory of rows from msgpack.
  */
 export function encodeResult({ changed, table, ...rest }: Reading | SweepResult): Uint8Array {
-  return joinParts([pack(rest), table, Buffer.from(JSON.stringify(changed))]);
+  return joinParts([pack(rest), table ?? NO_TABLE, Buffer.from(JSON.stringify(changed))]);
 }
 
 function decodeResult<T extends Reading | SweepResult>(bytes: Uint8Array): T {
@@ -45,11 +50,28 @@ function decodeResult<T extends Reading | SweepResult>(bytes: Uint8Array): T {
   const result = {
     ...unpack(rest),
     // A copy: a view would keep the much larger text of the rows until all parts of a listing are there.
-    table: new Uint8Array(table),
+    table: table.length === 0 ? null : new Uint8Array(table),
     changed: JSON.parse(Buffer.from(changed.buffer, changed.byteOffset, changed.length).toString()),
   };
+  shareTexts(result.changed);
   freeBytes(bytes);
   return result;
+}
+
+/** Gives the texts that many rows have in common to all of them: parsing makes one for each. */
+function shareTexts(rows: FiberDocument[]): void {
+  const texts = new Map<string, string>();
+  const shared = (text: string): string => {
+    const known = texts.get(text);
+    if (known === undefined) texts.set(text, text);
+    return known ?? text;
+  };
+  for (const row of rows) {
+    row.store = shared(row.store);
+    if (row.project_dir === undefined) continue;
+    row.project_dir = shared(row.project_dir);
+    if (row.svc?.project_dir !== undefined) row.svc.project_dir = shared(row.svc.project_dir);
+  }
 }
 
 /** Decodes the result of `readDocuments`, and frees its bytes. */
@@ -70,7 +92,7 @@ export function addReadings(result: SweepResult, readings: readonly Reading[]): 
     ...{ changed, removed: result.removed, unread: [] },
     folders: result.folders && parts.flatMap((part) => part.folders ?? []),
     unchanged: changed.length === 0 && result.removed.length === 0,
-    table: joinTables(parts.map((part) => part.table)),
+    table: joinTables(parts.flatMap((part) => part.table ?? [])),
     errors: parts.flatMap((part) => part.errors),
     unwatchable: parts.flatMap((part) => part.unwatchable),
   };

@@ -12,16 +12,6 @@ export function stampOf(stat: Stats): Stamp {
   return { mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, size: stat.size, ino: stat.ino };
 }
 
-/** Nothing has changed since the stamp was taken. */
-export function sameStamp(known: Stamp, stat: Stats): boolean {
-  return (
-    known.mtimeMs === stat.mtimeMs &&
-    known.ctimeMs === stat.ctimeMs &&
-    known.size === stat.size &&
-    known.ino === stat.ino
-  );
-}
-
 /** A later change will show in the stamp. */
 export function isSettled(stat: Stats, now: number): boolean {
   return now - Math.max(stat.mtimeMs, stat.ctimeMs) > SETTLING_MS;

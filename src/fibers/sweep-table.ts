@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { pack, unpack } from 'msgpackr';
 
 /** The metadata of a folder or file by which the next sweep detects a change. */
@@ -18,15 +19,12 @@ export type KnownDocument = Stamp & {
   /** Why it could not be read; every sweep retries it. */
   error: string;
 };
-export type SweepTable = {
-  root: string;
-  /** Whether the sweep read links that leave the store; null if only a part of it did. */
-  follow: boolean | null;
-  folders: KnownFolder[];
-  documents: KnownDocument[];
-};
+/** A row of a new table: one that was read, or the number of one that is as it was in the table before. */
+export type TableRow<T> = number | T;
 
 const COLUMNS = 5;
+const ROW_BYTES = COLUMNS * Float64Array.BYTES_PER_ELEMENT;
+const FLAGS = 4;
 const SETTLED = 1;
 const LINKED = 2;
 
@@ -37,21 +35,114 @@ const BETWEEN_PATHS = '\0';
 const LENGTH_FIELD = 4;
 
 type Rest = { root: string; follow: boolean | null; folders: number; notes: [number, string, string][] };
+type Note = { digest: string; error: string };
 
-/** Encodes a table. */
-export function encodeTable({ root, follow, folders, documents }: SweepTable): Uint8Array {
-  const rows: (Stamp & { settled: boolean; linked?: boolean })[] = [...folders, ...documents];
-  const numbers = new Float64Array(rows.length * COLUMNS);
-  rows.forEach((row, index) => {
-    numbers.set([row.mtimeMs, row.ctimeMs, row.size, row.ino, flagsOf(row)], index * COLUMNS);
+/** Of a row that was read without an error, and whose stamp is enough. */
+export const NO_NOTE: Note = { digest: '', error: '' };
+
+/**
+ * Folders or documents of a table, each known by its number. They stay columns: an object for each would take most of
+ * the memory and half of the time of a sweep that finds nothing changed.
+ */
+export class KnownRows {
+  readonly paths: readonly string[];
+  readonly #numbers: Float64Array;
+  readonly #notes: Map<number, Note>;
+
+  constructor(paths: readonly string[], numbers: Float64Array, notes: Map<number, Note> = new Map()) {
+    this.paths = paths;
+    this.#numbers = numbers;
+    this.#notes = notes;
+  }
+
+  /** Nothing has changed since its stamp was taken. */
+  hasStamp(row: number, stat: Stats): boolean {
+    const at = row * COLUMNS;
+    const numbers = this.#numbers;
+    return (
+      numbers[at] === stat.mtimeMs &&
+      numbers[at + 1] === stat.ctimeMs &&
+      numbers[at + 2] === stat.size &&
+      numbers[at + 3] === stat.ino
+    );
+  }
+
+  /** A change after its stamp was taken shows in the stamp. */
+  isSettled(row: number): boolean {
+    return (this.#numbers[row * COLUMNS + FLAGS]! & SETTLED) !== 0;
+  }
+
+  isLinked(row: number): boolean {
+    return (this.#numbers[row * COLUMNS + FLAGS]! & LINKED) !== 0;
+  }
+
+  note(row: number): Note {
+    return this.#notes.get(row) ?? NO_NOTE;
+  }
+
+  /** Every row is read again, whatever its stamp. */
+  forgetReadings(): void {
+    for (let at = FLAGS; at < this.#numbers.length; at += COLUMNS) this.#numbers[at]! &= ~SETTLED;
+    for (const [row, { error }] of this.#notes) this.#notes.set(row, { digest: '', error });
+  }
+
+  stamp(row: number): Stamp {
+    const [mtimeMs, ctimeMs, size, ino] = this.#numbers.subarray(row * COLUMNS);
+    return { mtimeMs: mtimeMs!, ctimeMs: ctimeMs!, size: size!, ino: ino! };
+  }
+
+  /** Appends the numbers of a row to those of another table. */
+  copyNumbers(row: number, into: Float64Array, at: number): void {
+    for (let column = 0; column < COLUMNS; column += 1)
+      into[at + column] = this.#numbers[row * COLUMNS + column]!;
+  }
+}
+
+export type SweepTable = {
+  /** Whether the sweep read links that leave the store; null if only a part of it did. */
+  follow: boolean | null;
+  folders: KnownRows;
+  documents: KnownRows;
+};
+
+/** Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. */
+export function encodeTable(
+  before: SweepTable,
+  rows: {
+    root: string;
+    follow: boolean | null;
+    folders: readonly TableRow<KnownFolder>[];
+    documents: readonly TableRow<KnownDocument>[];
+  },
+): Uint8Array {
+  const { root, follow, folders, documents } = rows;
+  const numbers = new Float64Array((folders.length + documents.length) * COLUMNS);
+  const notes: Rest['notes'] = [];
+  folders.forEach((row, index) => {
+    if (typeof row === 'number') before.folders.copyNumbers(row, numbers, index * COLUMNS);
+    else writeNumbers(row, numbers, index * COLUMNS);
   });
-  const notes = documents.flatMap((row, index): Rest['notes'] =>
-    row.digest === '' && row.error === '' ? [] : [[index, row.digest, row.error]],
-  );
+  documents.forEach((row, index) => {
+    const at = (folders.length + index) * COLUMNS;
+    if (typeof row === 'number') before.documents.copyNumbers(row, numbers, at);
+    else writeNumbers(row, numbers, at);
+    const { digest, error } = typeof row === 'number' ? before.documents.note(row) : row;
+    if (digest !== '' || error !== '') notes.push([index, digest, error]);
+  });
   const rest: Rest = { root, follow, folders: folders.length, notes };
-  const paths = (of: readonly { path: string }[]) =>
-    Buffer.from(of.map(({ path }) => path).join(BETWEEN_PATHS));
-  return joinParts([pack(rest), Buffer.from(numbers.buffer), paths(folders), paths(documents)]);
+  const paths = (of: readonly TableRow<{ path: string }>[], known: KnownRows) =>
+    Buffer.from(of.map((row) => pathOf(row, known)).join(BETWEEN_PATHS));
+  return joinParts([
+    pack(rest),
+    Buffer.from(numbers.buffer),
+    paths(folders, before.folders),
+    paths(documents, before.documents),
+  ]);
+}
+
+/** The path of a row of a new table. */
+export function pathOf(row: TableRow<{ path: string }>, before: KnownRows): string {
+  return typeof row === 'number' ? before.paths[row]! : row.path;
 }
 
 /** One table of several for different folders and documents of one store. */
@@ -63,21 +154,23 @@ export function joinTables(tables: readonly Uint8Array[]): Uint8Array {
 export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
   const tables = decodeAll(bytes);
   const [first] = tables;
-  if (first === undefined || tables.some((table) => table.root !== root))
-    return { root, follow: false, folders: [], documents: [] };
+  if (first === undefined || tables.some((table) => table.rest.root !== root))
+    return { follow: false, folders: joinRows([]), documents: joinRows([]) };
   return {
-    root,
     // Tables that were read by different rules for links make one that was read by neither.
-    follow: tables.every(({ follow }) => follow === first.follow) ? first.follow : null,
-    folders: tables.flatMap(({ folders }) => folders),
-    documents: tables.flatMap(({ documents }) => documents),
+    follow: tables.every(({ rest }) => rest.follow === first.rest.follow) ? first.rest.follow : null,
+    folders: joinRows(tables.map(({ folders }) => ({ ...folders, notes: [] }))),
+    documents: joinRows(tables.map(({ documents, rest }) => ({ ...documents, notes: rest.notes }))),
   };
 }
 
-function decodeAll(bytes: Uint8Array): SweepTable[] {
+/** The numbers are still bytes here, which need not lie where floats may. */
+type Block = { paths: string[]; numbers: Uint8Array };
+
+function decodeAll(bytes: Uint8Array): { rest: Rest; folders: Block; documents: Block }[] {
   try {
     const parts = splitParts(bytes);
-    const tables: SweepTable[] = [];
+    const tables = [];
     for (let at = 0; at < parts.length; at += PARTS) tables.push(decodeOne(parts.slice(at, at + PARTS)));
     return tables;
   } catch {
@@ -85,32 +178,46 @@ function decodeAll(bytes: Uint8Array): SweepTable[] {
   }
 }
 
-function decodeOne([head, block, folderPaths, documentPaths]: Uint8Array[]): SweepTable {
-  const { root, follow, folders: count, notes } = unpack(head!) as Rest;
-  const numbers = new Float64Array(Uint8Array.from(block!).buffer);
-  const stampAt = (row: number) => ({
-    mtimeMs: numbers[row * COLUMNS]!,
-    ctimeMs: numbers[row * COLUMNS + 1]!,
-    size: numbers[row * COLUMNS + 2]!,
-    ino: numbers[row * COLUMNS + 3]!,
-    settled: (numbers[row * COLUMNS + 4]! & SETTLED) !== 0,
-  });
-  const pathsIn = (part: Uint8Array, most: number) =>
-    most === 0 ? [] : Buffer.from(part.buffer, part.byteOffset, part.length).toString().split(BETWEEN_PATHS);
-  const folders = pathsIn(folderPaths!, count).map((path, row) => ({ path, ...stampAt(row) }));
-  const documents = pathsIn(documentPaths!, numbers.length / COLUMNS - count).map((path, row) => ({
-    path,
-    ...stampAt(count + row),
-    linked: (numbers[(count + row) * COLUMNS + 4]! & LINKED) !== 0,
-    digest: '',
-    error: '',
-  }));
-  for (const [index, digest, error] of notes) Object.assign(documents[index]!, { digest, error });
-  return { root, follow, folders, documents };
+function decodeOne([head, block, folderPaths, documentPaths]: Uint8Array[]) {
+  const rest = unpack(head!) as Rest;
+  const between = rest.folders * ROW_BYTES;
+  return {
+    rest,
+    folders: rowsOf(folderPaths!, block!.subarray(0, between)),
+    documents: rowsOf(documentPaths!, block!.subarray(between)),
+  };
 }
 
-function flagsOf({ settled, linked = false }: { settled: boolean; linked?: boolean }): number {
-  return (settled ? SETTLED : 0) | (linked ? LINKED : 0);
+/** A root has an empty path, so that only the numbers tell whether there is any row. */
+function rowsOf(paths: Uint8Array, numbers: Uint8Array): Block {
+  if (numbers.length === 0) return { paths: [], numbers };
+  const text = Buffer.from(paths.buffer, paths.byteOffset, paths.length).toString();
+  return { paths: text.split(BETWEEN_PATHS), numbers };
+}
+
+function joinRows(blocks: readonly (Block & { notes: Rest['notes'] })[]): KnownRows {
+  const bytes = new Uint8Array(blocks.reduce((sum, block) => sum + block.numbers.length, 0));
+  const numbers = new Float64Array(bytes.buffer);
+  const notes = new Map<number, Note>();
+  let at = 0;
+  for (const block of blocks) {
+    bytes.set(block.numbers, at);
+    for (const [index, digest, error] of block.notes) notes.set(at / ROW_BYTES + index, { digest, error });
+    at += block.numbers.length;
+  }
+  return new KnownRows(
+    blocks.flatMap((block) => block.paths),
+    numbers,
+    notes,
+  );
+}
+
+function writeNumbers(
+  { mtimeMs, ctimeMs, size, ino, settled, linked = false }: Stamp & { settled: boolean; linked?: boolean },
+  into: Float64Array,
+  at: number,
+): void {
+  into.set([mtimeMs, ctimeMs, size, ino, (settled ? SETTLED : 0) | (linked ? LINKED : 0)], at);
 }
 
 /** Concatenates parts, each with its length before it. */

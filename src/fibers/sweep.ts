@@ -5,8 +5,15 @@ import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 import { SweepFindings } from './sweep-findings.ts';
 import { encodeResult, type Reading, type SweepResult } from './sweep-result.ts';
-import { isSettled, NO_STAMP, sameStamp, stampOf } from './sweep-stamp.ts';
-import { decodeTable, encodeTable, type KnownFolder } from './sweep-table.ts';
+import { isSettled, NO_STAMP, stampOf } from './sweep-stamp.ts';
+import {
+  decodeTable,
+  encodeTable,
+  type KnownFolder,
+  pathOf,
+  type SweepTable,
+  type TableRow,
+} from './sweep-table.ts';
 import { type DocumentSweepOptions, SweptDocuments } from './swept-documents.ts';
 
 export type SweepOptions = DocumentSweepOptions & {
@@ -28,7 +35,7 @@ export function sweepStore(
   now: number = Date.now(),
   options: SweepOptions = {},
 ): Uint8Array {
-  return encodeResult(new Sweep(root, now, options).run(table));
+  return encodeResult(new Sweep(root, table, now, options).run());
 }
 
 /**
@@ -42,7 +49,8 @@ export function readDocuments(
   now: number = Date.now(),
   options: SweepOptions = {},
 ): Uint8Array {
-  return encodeResult(new Sweep(root, now, options).read(unpack(paths) as string[]));
+  const sweep = new Sweep(root, new Uint8Array(0), now, options);
+  return encodeResult(sweep.read(unpack(paths) as string[]));
 }
 
 /** The folders of one sweep, walked from the root of the store. */
@@ -54,9 +62,13 @@ class Sweep {
   readonly #follow: boolean;
   readonly #found: SweepFindings;
   readonly #documents: SweptDocuments;
-  #folders: KnownFolder[] = [];
+  readonly #before: SweepTable;
+  /** The numbers of the folders of the last sweep. */
+  readonly #known: ReadonlyMap<string, number>;
+  readonly #children_of: ReadonlyMap<string, readonly number[]>;
+  readonly #folders: TableRow<KnownFolder>[] = [];
 
-  constructor(root: string, now: number, options: SweepOptions) {
+  constructor(root: string, table: Uint8Array, now: number, options: SweepOptions) {
     const { most_new = Number.POSITIVE_INFINITY, name_all = false, follow = false } = options;
     this.#root = root;
     this.#base = join(root, FIBERS_FOLDER);
@@ -64,54 +76,57 @@ class Sweep {
     this.#name_all = name_all;
     this.#follow = follow;
     this.#found = new SweepFindings(root, most_new);
-    this.#documents = new SweptDocuments(root, now, this.#found, options);
+    this.#before = decodeTable(table, root);
+    // The rule for symlinks has changed: every symlink is checked again.
+    if (this.#before.follow !== follow) this.#before.documents.forgetReadings();
+    this.#documents = new SweptDocuments(root, now, this.#found, this.#before.documents, options);
+    const { paths } = this.#before.folders;
+    this.#known = new Map(paths.map((path, row) => [path, row]));
+    this.#children_of = groupByParent(paths);
   }
 
   read(paths: readonly string[]): Reading {
     if (!isDirectory(this.#base)) throw storeUnavailable(this.#root, new Error('it is gone'));
     for (const path of paths) {
-      if (path.endsWith('/')) this.#walk(path.slice(0, -1), new Map(), new Map());
+      if (path.endsWith('/')) this.#walk(path.slice(0, -1));
       else this.#documents.look(path);
     }
-    return { ...this.#result(), folders: this.#folders.map(({ path }) => this.#found.absolute(path)) };
+    return { ...this.#result(), table: this.#newTable(), folders: this.#folderPaths() };
   }
 
-  run(bytes: Uint8Array): SweepResult {
-    const before = decodeTable(bytes, this.#root);
+  run(): SweepResult {
     this.#requireStore();
-    // The rule for symlinks has changed: every symlink is checked again.
-    const same_rule = before.follow === this.#follow;
-    for (const row of before.documents)
-      this.#documents.know(same_rule ? row : { ...row, settled: false, digest: '' });
-    const known = new Map(before.folders.map((row) => [row.path, row]));
-    this.#walk('', known, groupByParent(before.folders));
+    this.#walk('');
     this.#documents.dropUnseen();
     const { moved, changed, removed, unread } = this.#found;
-    const same = !moved && bytes.length > 0;
+    const same = !moved && unread.length === 0 && this.#known.size > 0;
     const same_folders =
-      this.#folders.length === known.size &&
-      this.#folders.every(({ path }) => known.has(path)) &&
+      this.#folders.length === this.#known.size &&
+      this.#folders.every((row) => typeof row === 'number' || this.#known.has(row.path)) &&
       !unread.some(isFolder);
     return {
-      ...this.#result(same ? bytes : null),
+      ...this.#result(),
+      table: same ? null : this.#newTable(),
       unchanged: changed.length === 0 && removed.length === 0,
       removed,
-      folders: same_folders ? null : this.#folders.map(({ path }) => this.#found.absolute(path)),
+      folders: same_folders ? null : this.#folderPaths(),
     };
   }
 
-  #result(same_table: Uint8Array | null = null): Omit<Reading, 'folders'> {
-    const documents = this.#documents.all();
+  #folderPaths(): string[] {
+    return this.#folders.map((row) => this.#found.absolute(pathOf(row, this.#before.folders)));
+  }
+
+  #newTable(): Uint8Array {
+    return encodeTable(this.#before, {
+      ...{ root: this.#root, follow: this.#follow },
+      ...{ folders: this.#folders, documents: this.#documents.all() },
+    });
+  }
+
+  #result(): Omit<Reading, 'folders' | 'table'> {
     const { changed, errors, unread } = this.#found;
-    return {
-      table:
-        same_table ??
-        encodeTable({ root: this.#root, follow: this.#follow, folders: this.#folders, documents }),
-      ...{ changed, errors, unread },
-      unwatchable: documents
-        .filter(({ linked, error }) => linked || error !== '')
-        .map(({ path }) => this.#found.absolute(path)),
-    };
+    return { changed, errors, unread, unwatchable: this.#documents.unwatchable() };
   }
 
   #requireStore(): void {
@@ -122,18 +137,19 @@ class Sweep {
     }
   }
 
-  #walk(path: string, known: Map<string, KnownFolder>, childrenOf: Map<string, KnownFolder[]>): void {
-    const before = known.get(path);
+  #walk(path: string): void {
+    const before = this.#known.get(path);
     if (before === undefined && path !== '' && !this.#name_all && this.#found.isFull) {
       this.#found.unread.push(`${path}/`);
       return;
     }
+    const known = this.#before.folders;
     const absolute = this.#found.absolute(path);
     let stat: Stats | undefined;
     try {
       stat = statSync(absolute, { throwIfNoEntry: false });
     } catch (error) {
-      this.#keepUnreadable(path, before, error, childrenOf);
+      this.#keepUnreadable(path, error);
       return;
     }
     if (stat === undefined || !stat.isDirectory()) {
@@ -141,9 +157,10 @@ class Sweep {
       this.#found.moved = true;
       return;
     }
-    if (before?.settled && sameStamp(before, stat)) {
+    const same = before !== undefined && known.hasStamp(before, stat);
+    if (same && known.isSettled(before)) {
       this.#folders.push(before);
-      this.#sweepKnown(path, known, childrenOf);
+      this.#sweepKnown(path);
       return;
     }
     let entries: Dirent[];
@@ -154,50 +171,48 @@ class Sweep {
         this.#found.moved = true;
         return;
       }
-      this.#keepUnreadable(path, before, error, childrenOf);
+      this.#keepUnreadable(path, error);
       return;
     }
     if (before === undefined) this.#found.countNew();
     const settled = isSettled(stat, this.#now);
     this.#folders.push({ path, ...stampOf(stat), settled });
-    if (before === undefined || !before.settled !== !settled || !sameStamp(before, stat))
-      this.#found.moved = true;
+    if (!same || known.isSettled(before) !== settled) this.#found.moved = true;
     const own = path === '' ? null : `${path.slice(path.lastIndexOf('/') + 1)}.md`;
     for (const entry of entries) {
       if (entry.name.startsWith('.')) continue;
       const child = path === '' ? entry.name : `${path}/${entry.name}`;
       if (entry.isDirectory()) {
         if (entry.name.includes('\uFFFD')) this.#found.fail(child, 'its name is not UTF-8 text; rename it');
-        else this.#walk(child, known, childrenOf);
-      } else if (own === null ? entry.name.endsWith('.md') : entry.name === own) this.#documents.look(child);
+        else this.#walk(child);
+      } else if (own === null ? entry.name.endsWith('.md') : entry.name === own)
+        this.#documents.look(child, { is_file: entry.isFile() });
     }
   }
 
   /** A folder whose listing did not change has the known documents and subfolders. */
-  #sweepKnown(path: string, known: Map<string, KnownFolder>, childrenOf: Map<string, KnownFolder[]>): void {
+  #sweepKnown(path: string): void {
     if (path === '') {
       this.#documents.lookAtRoot();
     } else {
       this.#documents.lookIfKnown(`${path}/${path.slice(path.lastIndexOf('/') + 1)}.md`);
     }
-    for (const child of childrenOf.get(path) ?? []) this.#walk(child.path, known, childrenOf);
+    for (const child of this.#children_of.get(path) ?? []) this.#walk(this.#before.folders.paths[child]!);
   }
 
   /** A folder that cannot be read is reported as an error; known entries below it are kept. */
-  #keepUnreadable(
-    path: string,
-    before: KnownFolder | undefined,
-    error: unknown,
-    childrenOf: Map<string, KnownFolder[]>,
-  ): void {
+  #keepUnreadable(path: string, error: unknown): void {
+    const { folders } = this.#before;
+    const before = this.#known.get(path);
     this.#found.fail(path, `the folder cannot be read: ${messageOf(error)}`);
-    if (before === undefined || before.settled) this.#found.moved = true;
+    if (before === undefined || folders.isSettled(before)) this.#found.moved = true;
     this.#folders.push({ path, ...NO_STAMP, settled: false });
     this.#documents.keepBelow(path);
     const keepBelow = (folder: string): void => {
-      for (const child of childrenOf.get(folder) ?? []) {
-        this.#folders.push({ ...child, settled: false });
-        keepBelow(child.path);
+      for (const child of this.#children_of.get(folder) ?? []) {
+        const kept = folders.paths[child]!;
+        this.#folders.push({ path: kept, ...folders.stamp(child), settled: false });
+        keepBelow(kept);
       }
     };
     keepBelow(path);
@@ -212,16 +227,16 @@ function isFolder(unread: string): boolean {
   return unread.endsWith('/');
 }
 
-function groupByParent(folders: KnownFolder[]): Map<string, KnownFolder[]> {
-  const groups = new Map<string, KnownFolder[]>();
-  for (const folder of folders) {
-    if (folder.path === '') continue;
-    const slash = folder.path.lastIndexOf('/');
-    const parent = slash === -1 ? '' : folder.path.slice(0, slash);
+/** The numbers of the folders below each folder. */
+function groupByParent(paths: readonly string[]): Map<string, number[]> {
+  const groups = new Map<string, number[]>();
+  paths.forEach((path, row) => {
+    if (path === '') return;
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
     const group = groups.get(parent);
-    if (group === undefined) groups.set(parent, [folder]);
-    else group.push(folder);
-  }
+    if (group === undefined) groups.set(parent, [row]);
+    else group.push(row);
+  });
   return groups;
 }
 

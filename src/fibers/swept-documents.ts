@@ -5,8 +5,8 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { type DocumentPlace, parseRow, unreadableDocument } from './document.ts';
 import { type DocumentFile, DocumentReader, unreadable } from './document-reader.ts';
 import type { SweepFindings } from './sweep-findings.ts';
-import { isSettled, NO_STAMP, sameStamp, stampOf, tokenOf } from './sweep-stamp.ts';
-import type { KnownDocument } from './sweep-table.ts';
+import { isSettled, NO_STAMP, stampOf, tokenOf } from './sweep-stamp.ts';
+import { type KnownDocument, type KnownRows, NO_NOTE, type TableRow } from './sweep-table.ts';
 
 export type DocumentSweepOptions = {
   /** Whether symlinks out of the store are read. Default: false. */
@@ -23,122 +23,147 @@ export class SweptDocuments {
   readonly #root: string;
   readonly #now: number;
   readonly #found: SweepFindings;
+  readonly #before: KnownRows;
   readonly #reader: DocumentReader;
   readonly #parse: typeof parseRow;
   readonly #onStep: (token: string | null) => void;
   readonly #set_aside: Set<string>;
-  readonly #known = new Map<string, KnownDocument>();
-  readonly #seen = new Set<string>();
+  /** By path. */
+  readonly #rows = new Map<string, TableRow<KnownDocument>>();
+  /** By the number of a row: it was looked at, or is kept. */
+  readonly #seen: Uint8Array;
 
+  /** `before` are the documents of the last sweep. */
   constructor(
     root: string,
     now: number,
     found: SweepFindings,
+    before: KnownRows,
     { follow = false, onStep = () => {}, set_aside = [], parse = parseRow }: DocumentSweepOptions,
   ) {
     this.#root = root;
     this.#now = now;
     this.#found = found;
+    this.#before = before;
+    before.paths.forEach((path, row) => {
+      this.#rows.set(path, row);
+    });
+    this.#seen = new Uint8Array(before.paths.length);
     this.#reader = new DocumentReader(root, follow);
     this.#onStep = onStep;
     this.#set_aside = new Set(set_aside);
     this.#parse = parse;
   }
 
-  /** Takes over a document of the last sweep. */
-  know(row: KnownDocument): void {
-    this.#known.set(row.path, row);
+  all(): TableRow<KnownDocument>[] {
+    return [...this.#rows.values()];
   }
 
-  all(): KnownDocument[] {
-    return [...this.#known.values()];
+  /** Absolute paths of those whose changes a watch of their folder may miss. */
+  unwatchable(): string[] {
+    const paths: string[] = [];
+    for (const [path, row] of this.#rows) {
+      const is_linked = typeof row === 'number' ? this.#before.isLinked(row) : row.linked;
+      if (is_linked || this.#note(row).error !== '') paths.push(this.#found.absolute(path));
+    }
+    return paths;
   }
 
   /** Looks again at the known documents that lie in `.fibers` itself. */
   lookAtRoot(): void {
-    for (const path of [...this.#known.keys()]) if (!path.includes('/')) this.look(path);
+    for (const path of this.#before.paths) if (!path.includes('/')) this.look(path);
   }
 
   /** Looks again at a document if it is known. */
   lookIfKnown(path: string): void {
-    if (this.#known.has(path)) this.look(path);
+    if (this.#rows.has(path)) this.look(path);
   }
 
   /** Keeps what is known below a folder that cannot be read. */
   keepBelow(folder: string): void {
-    for (const path of this.#known.keys()) {
-      if (folder === '' || path.startsWith(`${folder}/`)) this.#seen.add(path);
-    }
+    this.#before.paths.forEach((path, row) => {
+      if (folder === '' || path.startsWith(`${folder}/`)) this.#seen[row] = 1;
+    });
   }
 
   /** Removes the known documents that were neither looked at nor kept. */
   dropUnseen(): void {
-    for (const path of this.#known.keys()) {
-      if (this.#seen.has(path)) continue;
-      this.#known.delete(path);
+    for (const [path, row] of this.#rows) {
+      if (typeof row !== 'number' || this.#seen[row] === 1) continue;
+      this.#rows.delete(path);
       this.#found.removed.push(this.#found.absolute(path));
       this.#found.moved = true;
     }
   }
 
-  /** Reads a document unless it is as it was. */
-  look(path: string): void {
-    const before = this.#known.get(path);
-    if (before === undefined && this.#found.isFull) {
-      this.#found.unread.push(path);
-      return;
-    }
-    if (before === undefined) this.#found.countNew();
-    const absolute = this.#found.absolute(path);
-    const place: DocumentPlace = { store: this.#root, path: absolute, relativePath: path };
-    let stat: Stats | undefined;
-    try {
-      stat = statSync(absolute, { throwIfNoEntry: false });
-      if (stat === undefined) {
-        if (lstatSync(absolute, { throwIfNoEntry: false }) === undefined) return; // gone: dropped at the end
-        throw new Error('it is a link to a file that does not exist');
-      }
-      if (before?.settled && before.error === '' && sameStamp(before, stat)) {
-        this.#seen.add(path);
+  /** Reads a document unless it is as it was. `is_file`: its folder lists it as a file, and not as a link or a pipe. */
+  look(path: string, { is_file = false }: { is_file?: boolean } = {}): void {
+    const before = this.#rows.get(path);
+    if (before === undefined) {
+      if (this.#found.isFull) {
+        this.#found.unread.push(path);
         return;
       }
-      if (this.#set_aside.has(tokenOf(path, stat))) throw new Error(SET_ASIDE);
-      const file = this.#reader.read(absolute, stat);
-      this.#seen.add(path);
+      this.#found.countNew();
+    }
+    const absolute = this.#found.absolute(path);
+    const place: DocumentPlace = { store: this.#root, path: absolute, relativePath: path };
+    try {
+      let stat: Stats | undefined;
+      if (before !== undefined || !is_file) {
+        stat = statSync(absolute, { throwIfNoEntry: false });
+        if (stat === undefined) {
+          if (lstatSync(absolute, { throwIfNoEntry: false }) === undefined) return; // gone: dropped at the end
+          throw new Error('it is a link to a file that does not exist');
+        }
+        if (before !== undefined && this.#isAsRead(before, stat)) return;
+      }
+      const file = this.#reader.read(absolute, stat ?? 'a file');
       this.#took(path, file, before, place);
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return;
-      this.#seen.add(path);
       const message = unreadable(error);
       this.#found.fail(path, message);
-      if (before?.error === message) return;
+      if (typeof before === 'number') this.#seen[before] = 1;
+      if (before !== undefined && this.#note(before).error === message) return;
       this.#found.moved = true;
       const row = { path, ...NO_STAMP, settled: false, linked: false, digest: '', error: message };
-      this.#known.set(path, row);
+      this.#rows.set(path, row);
       this.#found.changed.push(unreadableDocument(place, message));
     }
+  }
+
+  /** Of a document that this sweep has read already it is not asked. */
+  #isAsRead(row: TableRow<KnownDocument>, stat: Stats): boolean {
+    if (typeof row !== 'number') return true;
+    const known = this.#before;
+    if (!known.isSettled(row) || known.note(row).error !== '' || !known.hasStamp(row, stat)) return false;
+    this.#seen[row] = 1;
+    return true;
+  }
+
+  #note(row: TableRow<KnownDocument>): { digest: string; error: string } {
+    return typeof row === 'number' ? this.#before.note(row) : row;
   }
 
   #took(
     path: string,
     { bytes, stat, is_linked }: DocumentFile,
-    before: KnownDocument | undefined,
+    before: TableRow<KnownDocument> | undefined,
     place: DocumentPlace,
   ): void {
+    const token = tokenOf(path, stat);
+    if (this.#set_aside.has(token)) throw new Error(SET_ASIDE);
     const settled = isSettled(stat, this.#now);
     const known = { path, ...stampOf(stat), settled, linked: is_linked, error: '' };
     this.#found.moved = true;
-    if (
-      before !== undefined &&
-      before.error === '' &&
-      before.digest !== '' &&
-      before.digest === sha256Of(bytes)
-    ) {
-      this.#known.set(path, { ...known, digest: settled ? '' : before.digest });
+    const { digest, error } = before === undefined ? NO_NOTE : this.#note(before);
+    if (error === '' && digest !== '' && digest === sha256Of(bytes)) {
+      this.#rows.set(path, { ...known, digest: settled ? '' : digest });
       return;
     }
-    const row = this.#parseTimed(tokenOf(path, stat), bytes, place);
-    this.#known.set(path, { ...known, digest: settled ? '' : row.digest });
+    const row = this.#parseTimed(token, bytes, place);
+    this.#rows.set(path, { ...known, digest: settled ? '' : row.digest });
     this.#found.changed.push(row);
   }
 

@@ -75,7 +75,7 @@ export class CopyFiles {
   /** The bytes of a copy; null where they are no longer there. */
   read(feed: string, copy: Copy): Buffer | null {
     try {
-      const { bytes } = readRegularFileSync(this.#pathOf(feed, copy), READ_LIMITS.remote_copy);
+      const bytes = readRegularFileSync(this.#pathOf(feed, copy), READ_LIMITS.remote_copy);
       const end = bytes.indexOf('\n');
       const head = end === -1 ? null : headIn(bytes.subarray(0, end));
       return head?.digest === copy.digest ? bytes.subarray(end + 1) : null;
@@ -146,8 +146,8 @@ export class CopyFiles {
         const { version: _version, ...named } = head;
         return {
           ...named,
-          size: Number(stats.size) - end - 1,
-          last_ok_at: Math.round(Number(stats.mtimeNs) / 1e6),
+          size: stats.size - end - 1,
+          last_ok_at: Math.round(stats.mtimeMs),
         };
       } finally {
         closeSync(fd);

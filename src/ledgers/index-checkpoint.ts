@@ -28,7 +28,7 @@ export function writeCheckpoint(path: string, parts: HeldParts): void {
 /** Reads a checkpoint; null if it is missing, damaged or of another format. */
 export function readCheckpoint(path: string): HeldParts | null {
   try {
-    const { bytes } = readRegularFileSync(path, READ_LIMITS.events_index);
+    const bytes = readRegularFileSync(path, READ_LIMITS.events_index);
     const form = Buffer.byteLength(FORM);
     if (bytes.subarray(0, form).toString() !== FORM) return null;
     const body = bytes.subarray(form + CHECKSUM_BYTES);

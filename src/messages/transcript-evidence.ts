@@ -28,7 +28,7 @@ async function bytesFrom(path: string, offset: number): Promise<Buffer> {
   try {
     const { file, stats } = await openRegularFile(path);
     try {
-      const length = Math.min(Math.max(Number(stats.size) - offset, 0), MOST_BYTES);
+      const length = Math.min(Math.max(stats.size - offset, 0), MOST_BYTES);
       const bytes = Buffer.alloc(length);
       const { bytesRead } = await file.read(bytes, 0, length, offset);
       return bytes.subarray(0, bytesRead);

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { systemCode } from '../base/errors.ts';
 import { openRegularFileSync, readAtSync } from './regular-file.ts';
@@ -53,7 +53,8 @@ export class AppendOnlyFile {
   readonly #fd: number;
   readonly #identity: string;
 
-  private constructor(fd: number, stats: BigIntStats) {
+  private constructor(fd: number) {
+    const stats = fstatSync(fd, { bigint: true });
     this.#fd = fd;
     this.size = Number(stats.size);
     this.tag = tagOf(stats);
@@ -62,8 +63,13 @@ export class AppendOnlyFile {
 
   /** Throws `not_a_file` and the system error. The caller closes it. */
   static open(path: string): AppendOnlyFile {
-    const { fd, stats } = openRegularFileSync(path);
-    return new AppendOnlyFile(fd, stats);
+    const { fd } = openRegularFileSync(path);
+    try {
+      return new AppendOnlyFile(fd);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
   }
 
   /** The same; null if there is no such file. */

@@ -20,9 +20,9 @@ export function digestFile(
   stamp: FileStamp,
   now: number = Date.now(),
 ): { sha256: string; settled: boolean } {
-  const { fd, stats } = read_(path, () => openRegularFileSync(path));
+  const { fd } = read_(path, () => openRegularFileSync(path));
   try {
-    const before = stampOf(stats);
+    const before = stampOf(read_(path, () => fstatSync(fd, { bigint: true })));
     if (!isSameFile(before, stamp) || before.size < stamp.size) throw fileChanged(path);
     const hash = createHash('sha256');
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, stamp.size)));

@@ -1,5 +1,4 @@
 import {
-  type BigIntStats,
   closeSync,
   constants,
   fstatSync,
@@ -16,11 +15,12 @@ import { CodedError, systemCode } from '../base/errors.ts';
 import { fileChanged, notAFile } from './file-error.ts';
 
 /** A regular file open for reading; `stats` are those of the open file. The caller closes it. */
-export type OpenFile = { fd: number; stats: BigIntStats };
+export type OpenFile = { fd: number; stats: Stats };
 /** The asynchronous variant, for a thread that must not block on a disk. */
-export type OpenFileHandle = { file: FileHandle; stats: BigIntStats };
-/** The whole content of a file and the stats of the same open file. */
-export type WholeFile = { bytes: Buffer; stats: BigIntStats };
+export type OpenFileHandle = { file: FileHandle; stats: Stats };
+
+/** What a caller has just seen at a path: its stats, or that its folder lists it as a file. */
+export type SeenFile = Stats | 'a file';
 
 /**
  * Without O_NONBLOCK, opening a pipe waits for a writer; without O_NOCTTY, opening a terminal could make it our
@@ -61,14 +61,14 @@ const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 
 /**
  * Opens a regular file for reading, without ever waiting for another process. Anything else is refused before opening,
- * since opening a device may have side effects, and again on the open file. `seen` are the stats of the path where the
- * caller has just looked. Throws `not_a_file` and the system error.
+ * since opening a device may have side effects, and again on the open file. `seen` saves the first look where the caller
+ * has just looked. Throws `not_a_file` and the system error.
  */
-export function openRegularFileSync(path: string, { seen }: { seen?: Stats } = {}): OpenFile {
-  requireRegular(path, seen ?? statSync(path, { bigint: true }));
+export function openRegularFileSync(path: string, { seen }: { seen?: SeenFile } = {}): OpenFile {
+  if (seen !== 'a file') requireRegular(path, seen ?? statSync(path));
   const fd = openSync(path, READ_FLAGS);
   try {
-    const stats = fstatSync(fd, { bigint: true });
+    const stats = fstatSync(fd);
     requireRegular(path, stats);
     if (mayBeKernels(stats))
       requireStored(
@@ -84,10 +84,10 @@ export function openRegularFileSync(path: string, { seen }: { seen?: Stats } = {
 
 /** `openRegularFileSync` without blocking the thread. */
 export async function openRegularFile(path: string): Promise<OpenFileHandle> {
-  requireRegular(path, await stat(path, { bigint: true }));
+  requireRegular(path, await stat(path));
   const file = await open(path, READ_FLAGS);
   try {
-    const stats = await file.stat({ bigint: true });
+    const stats = await file.stat();
     requireRegular(path, stats);
     if (mayBeKernels(stats)) {
       const { type } = await statfs(descriptorPath(file.fd)).catch(() => ({ type: 0 }));
@@ -104,10 +104,10 @@ export async function openRegularFile(path: string): Promise<OpenFileHandle> {
  * Reads a whole regular file of at most `most_bytes`; whatever size the system reports, at most one byte more is read.
  * Throws `not_a_file`, `file_too_large` and the system error.
  */
-export function readRegularFileSync(path: string, most_bytes: number): WholeFile {
+export function readRegularFileSync(path: string, most_bytes: number): Buffer {
   const { fd, stats } = openRegularFileSync(path);
   try {
-    return { bytes: readWholeSync(path, { fd, stats }, most_bytes), stats };
+    return readWholeSync(path, { fd, stats }, most_bytes);
   } finally {
     closeSync(fd);
   }
@@ -115,7 +115,7 @@ export function readRegularFileSync(path: string, most_bytes: number): WholeFile
 
 /** The text of a regular file, as `readRegularFileSync` reads it. */
 export function readRegularTextSync(path: string, most_bytes: number): string {
-  return readRegularFileSync(path, most_bytes).bytes.toString('utf8');
+  return readRegularFileSync(path, most_bytes).toString('utf8');
 }
 
 /** The last bytes of a regular file, at most so many; `cut` if it has more. Throws `not_a_file` and the system error. */
@@ -125,7 +125,7 @@ export async function readRegularEnd(
 ): Promise<{ bytes: Buffer; cut: boolean }> {
   const { file, stats } = await openRegularFile(path);
   try {
-    const size = Number(stats.size);
+    const { size } = stats;
     const from = Math.max(0, size - most_bytes);
     const bytes = Buffer.alloc(size - from);
     let filled = 0;
@@ -141,7 +141,7 @@ export async function readRegularEnd(
 }
 
 /** `readRegularFileSync` without blocking the thread. */
-export async function readRegularFile(path: string, most_bytes: number): Promise<WholeFile> {
+export async function readRegularFile(path: string, most_bytes: number): Promise<Buffer> {
   const { file, stats } = await openRegularFile(path);
   try {
     requireSize(path, stats, most_bytes);
@@ -149,7 +149,7 @@ export async function readRegularFile(path: string, most_bytes: number): Promise
     for (let filled = 0; ; ) {
       const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled);
       filled += bytesRead;
-      if (bytesRead === 0) return { bytes: bytes.subarray(0, filled), stats };
+      if (bytesRead === 0 || isWhole(filled, stats)) return bytes.subarray(0, filled);
       bytes = withRoom(path, bytes, filled, most_bytes);
     }
   } finally {
@@ -159,7 +159,7 @@ export async function readRegularFile(path: string, most_bytes: number): Promise
 
 /** The text of a regular file, as `readRegularFile` reads it. */
 export async function readRegularText(path: string, most_bytes: number): Promise<string> {
-  return (await readRegularFile(path, most_bytes)).bytes.toString('utf8');
+  return (await readRegularFile(path, most_bytes)).toString('utf8');
 }
 
 /** The content of an open file; throws `file_too_large` and the system error. */
@@ -169,7 +169,7 @@ export function readWholeSync(path: string, { fd, stats }: OpenFile, most_bytes:
   for (let filled = 0; ; ) {
     const count = readSync(fd, bytes, filled, bytes.length - filled, filled);
     filled += count;
-    if (count === 0) return bytes.subarray(0, filled);
+    if (count === 0 || isWhole(filled, stats)) return bytes.subarray(0, filled);
     bytes = withRoom(path, bytes, filled, most_bytes);
   }
 }
@@ -195,7 +195,7 @@ export function realPathOfSync(path: string, { fd, stats }: OpenFile): string {
   if (told?.endsWith(DELETED) && fstatSync(fd).nlink === 0) return told.slice(0, -DELETED.length);
   if (told !== null) return told;
   const real = realpathSync(path);
-  const there = statSync(real, { bigint: true });
+  const there = statSync(real);
   if (there.dev !== stats.dev || there.ino !== stats.ino) throw fileChanged(path);
   return real;
 }
@@ -214,12 +214,12 @@ function descriptorPath(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
 
-function requireRegular(path: string, stats: Stats | BigIntStats): void {
+function requireRegular(path: string, stats: Stats): void {
   if (stats.isFile()) return;
   throw notAFile(path, kindOf(stats));
 }
 
-function kindOf(stats: Stats | BigIntStats): string {
+function kindOf(stats: Stats): string {
   if (stats.isDirectory()) return 'a folder';
   if (stats.isFIFO()) return 'a named pipe';
   if (stats.isSocket()) return 'a socket';
@@ -227,8 +227,8 @@ function kindOf(stats: Stats | BigIntStats): string {
 }
 
 /** Kernel files occupy no disk blocks. Neither does an empty file, so its file system type decides. */
-function mayBeKernels(stats: BigIntStats): boolean {
-  return process.platform === 'linux' && stats.blocks === 0n;
+function mayBeKernels(stats: Stats): boolean {
+  return process.platform === 'linux' && stats.blocks === 0;
 }
 
 function typeOf(ask: () => number): number {
@@ -246,12 +246,17 @@ function requireStored(path: string, type: number): void {
   if (name !== undefined) throw notAFile(path, `a file of the kernel (${name})`);
 }
 
-function requireSize(path: string, stats: BigIntStats, most_bytes: number): void {
-  if (stats.size > BigInt(most_bytes)) throw tooLarge(path, most_bytes);
+function requireSize(path: string, stats: Stats, most_bytes: number): void {
+  if (stats.size > most_bytes) throw tooLarge(path, most_bytes);
 }
 
-function roomFor(stats: BigIntStats, most_bytes: number): Buffer {
-  return Buffer.allocUnsafe(Math.min(Number(stats.size), most_bytes) + 1);
+function roomFor(stats: Stats, most_bytes: number): Buffer {
+  return Buffer.allocUnsafe(Math.min(stats.size, most_bytes) + 1);
+}
+
+/** All that the file had when it was opened: one byte more was asked for, and there was none. */
+function isWhole(filled: number, { size }: Stats): boolean {
+  return filled === size;
 }
 
 /** The same buffer while it has room, else a larger one; throws beyond the limit. */

@@ -1,6 +1,7 @@
 const HEAD = 2;
 const MOST_TOKEN_BYTES = 8 * 1024;
 const HEAD_BYTES = HEAD * Int32Array.BYTES_PER_ELEMENT;
+const utf8 = new TextEncoder();
 
 /**
  * The current step of a pool thread's job, in shared memory that the pool can read while the thread is blocked. A step
@@ -19,7 +20,7 @@ export class JobStep {
 
   /** Begins a step; null ends the current one. */
   note(token: string | null): void {
-    if (token !== null) this.#head[1] = new TextEncoder().encodeInto(token, this.#token).written;
+    if (token !== null) this.#head[1] = utf8.encodeInto(token, this.#token).written;
     const within = Atomics.load(this.#head, 0) % 2 === 1;
     if (within !== (token !== null)) Atomics.add(this.#head, 0, 1);
     else if (within) Atomics.add(this.#head, 0, 2);

@@ -4,15 +4,15 @@ import type { ChildSpec } from './child.ts';
 import { SupervisedChild, type SupervisionRules } from './supervised-child.ts';
 
 export type SupervisorOptions = SupervisionRules & {
-  /** In start order; the stop order is the reverse. */
-  children: readonly ChildSpec[];
+  /** In start order, those of an inner list together; the stop order is the reverse, one after another. */
+  children: readonly (ChildSpec | readonly ChildSpec[])[];
   /** An essential component was given up: the process should exit so that its service manager restarts it. */
   onEssentialFailed(name: string, lastError: string): void;
 };
 
 /** Starts, watches, restarts and stops the components of the daemon. */
 export type Supervisor = {
-  /** Starts each child when the previous one is ready or has failed. Never rejects. */
+  /** Starts each child when those before it are ready or have failed. Never rejects. */
   start(): Promise<void>;
   /** Stops each child in reverse order; each has at most the stop timeout. Never rejects. */
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ export type Supervisor = {
 };
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { children: specs, onEssentialFailed, ...rules } = options;
+  const { children: order, onEssentialFailed, ...rules } = options;
   const listeners = new Set<(views: ComponentView[]) => void>();
   let stopping: Promise<void> | null = null;
 
@@ -31,12 +31,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const changed = (): void => {
     for (const listener of listeners) listener(views());
   };
-  const children = specs.map(
-    (spec) =>
-      new SupervisedChild(spec, rules, changed, (lastError) => {
-        if (spec.essential) onEssentialFailed(spec.name, lastError);
-      }),
-  );
+  const supervise = (spec: ChildSpec) =>
+    new SupervisedChild(spec, rules, changed, (lastError) => {
+      if (spec.essential) onEssentialFailed(spec.name, lastError);
+    });
+  const steps = order.map((step) => [step].flat().map(supervise));
+  const children = steps.flat();
 
   const stopAll = async (): Promise<void> => {
     for (const child of children.toReversed()) {
@@ -50,9 +50,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   return {
     async start() {
-      for (const child of children) {
+      for (const step of steps) {
         if (stopping !== null) return;
-        await child.start();
+        await Promise.all(step.map((child) => child.start()));
       }
     },
     stop() {

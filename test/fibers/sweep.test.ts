@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readDocuments, sweepStore } from '../../src/fibers/sweep.ts';
@@ -19,11 +19,16 @@ beforeEach(() => {
 afterEach(() => temp.remove());
 
 const document = (name: string, body = '') => `---\nname: ${name}\n---\n${body}`;
-function sweep(table: Uint8Array = new Uint8Array(), now = Date.now() + LATER): SweepResult {
-  return decodeSweep(sweepStore(temp.root, table, now));
+/** A sweep with the table that the next one is given. */
+type Swept = SweepResult & { table: Uint8Array };
+
+function sweep(table: Uint8Array | null = null, now = Date.now() + LATER): Swept {
+  const last = table ?? new Uint8Array();
+  const result = decodeSweep(sweepStore(temp.root, last, now));
+  return { ...result, table: result.table ?? last };
 }
 /** A sweep by a user whom file modes bind, which they do not for root. */
-function sweepUnprivileged(table?: Uint8Array): SweepResult {
+function sweepUnprivileged(table?: Uint8Array): Swept {
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid!(65_534);
   try {
@@ -76,12 +81,47 @@ describe('sweepStore', () => {
     expect(next.removed).toEqual([]);
   });
 
-  it('reports unchanged with the same table when nothing happened', () => {
+  it('reports unchanged, and makes no table, when nothing happened', () => {
     temp.write('a/a.md', document('A'));
     const first = sweep();
-    const second = sweep(first.table);
-    expect(second).toMatchObject({ unchanged: true, changed: [], removed: [], errors: [] });
-    expect(Buffer.compare(second.table, first.table)).toBe(0);
+    const second = decodeSweep(sweepStore(temp.root, first.table, Date.now() + LATER));
+    expect(second).toMatchObject({ unchanged: true, changed: [], removed: [], errors: [], table: null });
+  });
+
+  it('takes rows over into the next table as they were, whatever changes beside them', () => {
+    for (const name of ['a', 'b', 'c']) temp.write(`${name}/in/in.md`, document(name));
+    temp.write('root.md', document('Root'));
+    const at = join(temp.root, '.fibers');
+    const linked = join(temp.root, 'outside.md');
+    writeFileSync(linked, document('Linked'));
+    mkdirSync(join(at, 'link'));
+    linkSync(linked, join(at, 'link/link.md'));
+    mkdirSync(join(at, 'bad'));
+    symlinkSync('/dev/null', join(at, 'bad/bad.md'));
+    let result = sweep();
+    for (const name of ['b', 'c', 'a']) {
+      rmSync(join(at, name), { recursive: true });
+      result = sweep(result.table);
+      expect(result.removed).toEqual([join(at, name, 'in/in.md')]);
+      expect(result.changed).toEqual([]);
+      // A file with two names and one that cannot be read stay what they are.
+      expect(result.unwatchable.sort()).toEqual([join(at, 'bad/bad.md'), join(at, 'link/link.md')]);
+      expect(sweep(result.table)).toMatchObject({ unchanged: true, folders: null });
+    }
+    appendFileSync(join(at, 'root.md'), 'more');
+    expect(ids(sweep(result.table))).toEqual(['root']);
+  });
+
+  it('reads a document that its folder lists as a file and one that it lists as a link', () => {
+    temp.write('a/a.md', document('A'));
+    mkdirSync(join(temp.root, '.fibers/b'));
+    symlinkSync(join(temp.root, '.fibers/a/a.md'), join(temp.root, '.fibers/b/b.md'));
+    const result = sweep();
+    expect(result.changed.map(({ id, name }) => [id, name]).sort()).toEqual([
+      ['a', 'A'],
+      ['b', 'A'],
+    ]);
+    expect(result.unwatchable).toEqual([join(temp.root, '.fibers/b/b.md')]);
   });
 
   it('detects added, changed, renamed and removed documents', () => {

@@ -229,7 +229,7 @@ export const play = defineVerb({
 });
 
 async function readWav(path: string, name: string): Promise<Buffer> {
-  return samplesOfWav((await readRegularFile(path, MOST_SOUND_BYTES)).bytes, name);
+  return samplesOfWav(await readRegularFile(path, MOST_SOUND_BYTES), name);
 }
 
 /** Has flite, a program of Debian, speak a conversation with pauses between its sentences. */

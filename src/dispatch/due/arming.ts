@@ -21,8 +21,9 @@ export class Arming {
   /** Takes in all documents; answers the keys that were disarmed, gone ones among them. */
   note(documents: readonly FiberDocument[]): string[] {
     const disarmed = this.noteSome(documents);
-    const present = new Set(documents.map(keyOf));
-    for (const key of this.#armed) if (!present.has(key)) disarmed.push(...this.#disarm(key));
+    const gone = new Set(this.#armed);
+    for (const document of documents) gone.delete(keyOf(document));
+    for (const key of gone) disarmed.push(...this.#disarm(key));
     return disarmed;
   }
 

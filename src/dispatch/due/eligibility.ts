@@ -57,16 +57,41 @@ export function judgeEligibility(
   return { eligible: true };
 }
 
-function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): boolean {
+/** The gates that the document alone decides, on a given host. */
+const OF_THE_DOCUMENT = ['svc_block', 'host', 'document', 'status'] as const;
+
+/**
+ * False where the document alone keeps the poller from starting a worker: so it is with nearly all of many documents, of
+ * which then no facts are gathered.
+ */
+export function isArmedOn(host: string, document: FiberDocument): boolean {
+  return OF_THE_DOCUMENT.every((gate) => isOpenByDocument(gate, document, host));
+}
+
+function isOpenByDocument(
+  gate: (typeof OF_THE_DOCUMENT)[number],
+  document: FiberDocument,
+  host: string,
+): boolean {
   switch (gate) {
     case 'svc_block':
       return document.svc !== undefined;
     case 'host':
-      return document.svc?.host === facts.host;
+      return document.svc?.host === host;
     case 'document':
       return document.error === undefined;
     case 'status':
       return document.status === 'active';
+  }
+}
+
+function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): boolean {
+  switch (gate) {
+    case 'svc_block':
+    case 'host':
+    case 'document':
+    case 'status':
+      return isOpenByDocument(gate, document, facts.host);
     case 'running':
       return !facts.occupied;
     case 'due':

@@ -15,7 +15,7 @@ import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { Arming } from './arming.ts';
 import { ClosedConversations } from './closed-conversations.ts';
-import { isPendingStart, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
+import { isArmedOn, isPendingStart, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
 import { dueOf, eligibilityFacts, placesOf } from './fiber-facts.ts';
 import { Turns } from './turns.ts';
 
@@ -93,8 +93,7 @@ export class PollRounds {
     const now = this.#world.clock.now();
     const waiting = [];
     for (const document of this.#world.documents.all()) {
-      // Asked with every `GET /state`: nearly all documents are settled without gathering their facts.
-      if (document.svc?.host !== this.#world.host || document.status !== 'active') continue;
+      if (!isArmedOn(this.#world.host, document)) continue;
       const facts = eligibilityFacts(this.#world, this.#memory, document);
       if (!isPendingStart(document, facts) || facts.held === null) continue;
       const { breaker, quarantine } = this.#memory;
@@ -177,7 +176,7 @@ export class PollRounds {
   #heldBack(): number {
     let waiting = 0;
     for (const document of this.#world.documents.all())
-      if (document.svc !== undefined)
+      if (isArmedOn(this.#world.host, document))
         waiting += Number(waitsForResources(document, eligibilityFacts(this.#world, this.#memory, document)));
     return waiting;
   }
@@ -230,14 +229,14 @@ export class PollRounds {
   #noteTurns(documents: readonly FiberDocument[]): void {
     const waiting = documents.filter(
       (document) =>
-        document.svc !== undefined &&
+        isArmedOn(this.#world.host, document) &&
         waitsForPlace(document, eligibilityFacts(this.#world, this.#memory, document)),
     );
     this.#turns.note(waiting, this.#world.clock.now());
   }
 
   #isEligible(document: FiberDocument): boolean {
-    if (document.svc === undefined) return false;
+    if (!isArmedOn(this.#world.host, document)) return false;
     return judgeEligibility(document, eligibilityFacts(this.#world, this.#memory, document)).eligible;
   }
 

@@ -15,7 +15,7 @@ export function endOfFile(path: string, most_bytes = MOST_BYTES): string {
     throw error;
   }
   try {
-    const size = Number(file.stats.size);
+    const { size } = file.stats;
     const bytes = Buffer.alloc(Math.min(size, most_bytes));
     return readAtSync(file.fd, bytes, size - bytes.length).toString('utf8');
   } finally {

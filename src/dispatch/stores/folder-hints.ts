@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 
 export type Came = 'folder' | 'document';
 
@@ -139,9 +139,10 @@ export class FolderHints {
   #take(folder: string): void {
     this.#folders.add(folder);
     if (folder === this.#base) return;
-    const parent = dirname(folder);
-    const siblings = this.#children.get(parent) ?? new Set();
-    this.#children.set(parent, siblings.add(folder));
+    const parent = folder.slice(0, folder.lastIndexOf(sep));
+    const siblings = this.#children.get(parent);
+    if (siblings === undefined) this.#children.set(parent, new Set([folder]));
+    else siblings.add(folder);
   }
 
   #knows(path: string): boolean {

@@ -134,7 +134,7 @@ export class StorePoll {
     if (!(await this.answers())) return null;
     try {
       const result = await this.#list(deadline_ms, onListing);
-      this.#table = result.table;
+      this.#table = result.table ?? this.#table;
       this.#forget(result.removed);
       this.#succeeded(result, started);
       return result;
@@ -208,7 +208,7 @@ export class StorePoll {
         .map(({ token }) => token);
       const input = { root: this.root, follow: this.#follow(), set_aside, most_new: this.#most_new };
       try {
-        const done = await this.#pool.run(job, input, { bulk: bulk.slice(), deadline_ms });
+        const done = await this.#pool.run(job, input, { bulk: new Uint8Array(bulk), deadline_ms });
         if (done.bulk === null)
           throw new CodedError('internal', `the pool answered ${job} without its bytes`);
         return done.bulk;

@@ -144,7 +144,7 @@ function writeNew(path: string, bytes: Uint8Array): void {
 function isStored({ path, size, sha256 }: StoredFile): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry === undefined || !entry.isFile() || entry.size !== size) return false;
-  const { bytes } = readRegularFileSync(path, size);
+  const bytes = readRegularFileSync(path, size);
   return sha256Of(bytes) === sha256;
 }
 

@@ -27,7 +27,7 @@ export function findBridgeUrl(path: string, seen: number, to: number): string | 
   }
   try {
     // A record may cross a chunk boundary, so each chunk is read with a margin of one record.
-    for (let end = Math.min(to, Number(file.stats.size)); end > from; ) {
+    for (let end = Math.min(to, file.stats.size); end > from; ) {
       const start = Math.max(from, end - CHUNK_BYTES);
       const begin = Math.max(0, start - MOST_LINE_BYTES);
       const bytes = readRange(file.fd, begin, Math.min(to, end + MOST_LINE_BYTES));

@@ -29,7 +29,7 @@ async function textAtEnd(path: string): Promise<string> {
   }
   const { file, stats } = opened;
   try {
-    const size = Number(stats.size);
+    const { size } = stats;
     const bytes = Buffer.alloc(Math.min(size, MOST_TAIL_BYTES));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString('utf8', 0, bytesRead);

@@ -23,10 +23,13 @@ let temp: TempStore;
 let jobs: string[];
 /** Numbers of the jobs that fail. */
 let stuck: Set<number>;
+/** How long after now the jobs read, in milliseconds. */
+let ahead: number;
 beforeEach(() => {
   temp = createTempStore();
   jobs = [];
   stuck = new Set();
+  ahead = 0;
 });
 afterEach(() => temp.remove());
 
@@ -38,7 +41,9 @@ const pool: StoreReader = {
     const { root, most_new } = input as { root: string; most_new: number };
     const bulk = options?.bulk ?? new Uint8Array();
     const read = job === 'sweep_store' ? sweepStore : readDocuments;
-    const answer = read(root, bulk, Date.now(), { most_new });
+    const answer = read(root, bulk, Date.now() + ahead, { most_new });
+    // Who sends bytes to another thread has them no longer.
+    if (bulk.length > 0) structuredClone(bulk.buffer, { transfer: [bulk.buffer] });
     return { value: {} as never, bulk: answer };
   },
 };
@@ -155,6 +160,20 @@ describe('StorePoll', () => {
     clock.jumpTo(clock.now() - 90 * 60_000);
     expect(await poll.sweep(10_000)).not.toBeNull();
     expect(poll.health).toMatchObject({ state: 'ok', error: null });
+  });
+});
+
+describe('a store in which nothing changes', () => {
+  it('[DSP-1] is read once, however often it is listed', async () => {
+    for (let index = 0; index < FIBERS; index += 1) temp.write(`f${index}/f${index}.md`, '---\nname: F\n---\n');
+    ahead = 60_000;
+    const poll = pollOn(answeringDisks);
+    expect((await poll.sweep(60_000))?.changed).toHaveLength(FIBERS);
+    expect(jobs).toContain('read_documents');
+    for (const _ of [1, 2, 3])
+      expect(await poll.sweep(60_000)).toMatchObject({ unchanged: true, changed: [], unread: [] });
+    temp.write('f7/f7.md', '---\nname: Seven\n---\n');
+    expect((await poll.sweep(60_000))?.changed).toMatchObject([{ id: 'f7', name: 'Seven' }]);
   });
 });
 

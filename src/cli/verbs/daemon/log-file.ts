@@ -30,7 +30,7 @@ export function lastLines(path: string, count: number, from = 0): string[] {
 function endOf(path: string, from: number): string {
   const { fd, stats } = openRegularFileSync(path);
   try {
-    const size = Number(stats.size);
+    const { size } = stats;
     const start = Math.max(from, size - READ_LIMITS.log_end);
     const text = readAtSync(fd, Buffer.alloc(Math.max(0, size - start)), start).toString('utf8');
     return start === from ? text : text.slice(text.indexOf('\n') + 1);

@@ -7,7 +7,7 @@ import { type DocumentWithBody, MAX_DOCUMENT_BYTES } from '../../../fibers/docum
 import type { FoundFiber } from '../../../fibers/find-fiber.ts';
 import { findExecutable } from '../../../platform/find-executable.ts';
 import { runInTerminal } from '../../../platform/interactive-process.ts';
-import { readRegularFile } from '../../../platform/regular-file.ts';
+import { readRegularText } from '../../../platform/regular-file.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 
 /** Editors that are tried where the environment names none. */
@@ -36,7 +36,7 @@ export async function editInEditor(
   const code = await open(copy);
   const kept = `your text is kept in ${copy}`;
   try {
-    const text = (await readRegularFile(copy, MAX_DOCUMENT_BYTES)).bytes.toString('utf8');
+    const text = await readRegularText(copy, MAX_DOCUMENT_BYTES);
     if (text === before) {
       forget();
       if (code === 0) return { fiber: store.read(id), changed: false };
