@@ -2288,6 +2288,7 @@ export const NOT_LIMITS = {
     'platform/control-groups.ts NO_LIMIT',
     'fibers/document.ts MAX_DOCUMENT_BYTES',
     'threads/job-step.ts HEAD_BYTES',
+    'fibers/sweep-table.ts ROW_BYTES',
     'recorder/audio/wav-header.ts WAV_HEADER_BYTES',
     'recorder/audio/wav-header.ts SAMPLE_BYTES',
     'recorder/engines/child-engine.ts FIRST_BYTES',

@@ -111,8 +111,7 @@ export class Feed {
     }
     const own = document.svc?.host === this.#host;
     const was_own = known?.own === true;
-    const row =
-      known ?? this.#removed.get(document.path) ?? new FeedRow(document, facts, encodedFacts);
+    const row = known ?? this.#removed.get(document.path) ?? new FeedRow(document, facts, encodedFacts);
     if (known === undefined) {
       this.#removed.delete(row.path);
       this.#rows.set(row.path, row);

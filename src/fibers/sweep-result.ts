@@ -34,6 +34,7 @@ export type Reading = Omit<SweepResult, 'unchanged' | 'removed' | 'folders' | 't
 };
 
 const NO_TABLE = new Uint8Array(0);
+const SHARED_BY_FIBERS = ['host', 'project_dir', 'agent'] as const;
 
 /**
  * Encodes a result for another thread. The large parts follow the rest as they are, so that nothing is copied through a
@@ -68,9 +69,11 @@ function shareTexts(rows: FiberDocument[]): void {
   };
   for (const row of rows) {
     row.store = shared(row.store);
-    if (row.project_dir === undefined) continue;
-    row.project_dir = shared(row.project_dir);
-    if (row.svc?.project_dir !== undefined) row.svc.project_dir = shared(row.svc.project_dir);
+    if (row.project_dir !== undefined) row.project_dir = shared(row.project_dir);
+    for (const key of SHARED_BY_FIBERS) {
+      const text = row.svc?.[key];
+      if (text !== undefined) row.svc![key] = shared(text);
+    }
   }
 }
 

@@ -54,18 +54,21 @@ class ScriptedChild implements ChildSpec {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function setUp(names: string[], essential: string[] = [], logger = silentLogger) {
+function setUp(names: (string | string[])[], essential: string[] = [], logger = silentLogger) {
   const clock = new FakeClock();
   const trace: string[] = [];
   const failures: string[] = [];
-  const children = names.map((name) => new ScriptedChild(name, trace, essential.includes(name)));
+  const steps = names.map((step) =>
+    [step].flat().map((name) => new ScriptedChild(name, trace, essential.includes(name))),
+  );
+  const children = steps.flat();
   const supervisor = createSupervisor({
     clock,
     logger,
     restart: { intensity: 2, window_ms: 60_000, backoff: { first: 100, most: 1_000 } },
     heartbeat: { interval_ms: 1_000, timeout_ms: 3_000 },
     stop_timeout_ms: 2_000,
-    children,
+    children: steps,
     onEssentialFailed: (name, lastError) => failures.push(`${name}: ${lastError}`),
   });
   const states = (): string[] => supervisor.views().map((view) => view.state);
@@ -104,6 +107,30 @@ describe('the supervisor', () => {
       'stopped a',
     ]);
     expect(states()).toEqual(['stopped', 'stopped', 'stopped']);
+  });
+
+  it('starts those of one step together, and the next step when all of them are ready or have failed', async () => {
+    const { clock, trace, children, supervisor, states } = setUp(['a', ['b', 'c'], 'd']);
+    const started = supervisor.start();
+    const [a, b, c, d] = children as [ScriptedChild, ScriptedChild, ScriptedChild, ScriptedChild];
+    a.becomeReady();
+    await turn();
+    expect(trace).toEqual(['launch a', 'launch b', 'launch c']);
+    c.becomeReady();
+    for (const wait of [100, 200]) {
+      await turn();
+      b.die(new Error('it died'));
+      await turn();
+      clock.advance(wait);
+    }
+    await turn();
+    expect(trace).not.toContain('launch d');
+    b.die(new Error('for good'));
+    await turn();
+    d.becomeReady();
+    await started;
+    expect(states()).toEqual(['running', 'failed', 'running', 'running']);
+    expect(supervisor.views().map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('restarts with backoff, then gives up a non-essential component and continues', async () => {

@@ -15,7 +15,13 @@ import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { Arming } from './arming.ts';
 import { ClosedConversations } from './closed-conversations.ts';
-import { isArmedOn, isPendingStart, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
+import {
+  isArmedOn,
+  isPendingStart,
+  judgeEligibility,
+  waitsForPlace,
+  waitsForResources,
+} from './eligibility.ts';
 import { dueOf, eligibilityFacts, placesOf } from './fiber-facts.ts';
 import { Turns } from './turns.ts';
 

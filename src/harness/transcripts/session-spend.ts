@@ -136,9 +136,7 @@ function openAll(paths: readonly string[]): Map<string, AppendOnlyFile> {
 
 async function readCheckpoint(path: string): Promise<Checkpoint | null> {
   try {
-    const checkpoint = packr.unpack(
-      await readRegularFile(path, READ_LIMITS.spend_cache),
-    ) as Checkpoint;
+    const checkpoint = packr.unpack(await readRegularFile(path, READ_LIMITS.spend_cache)) as Checkpoint;
     return checkpoint?.version === 2 && Array.isArray(checkpoint.places) ? checkpoint : null;
   } catch {
     // A damaged checkpoint is not needed: the transcript can be read again.

@@ -4,6 +4,7 @@ import type { FiberDocument } from '../../../src/contract/fiber.ts';
 import { GATES, type Gate } from '../../../src/contract/gates.ts';
 import {
   type EligibilityFacts,
+  isArmedOn,
   isPendingStart,
   judgeEligibility,
 } from '../../../src/dispatch/due/eligibility.ts';
@@ -144,6 +145,19 @@ describe('eligibility', () => {
         expect(verdict.eligible).toBe(expected);
       }),
     );
+  });
+
+  it.each([
+    ['as it should be', {}, true],
+    ['without a svc block', { svc: undefined }, false],
+    ['of another host', { svc: { kind: 'oneshot', host: 'host-b' } }, false],
+    ['that is not active', { status: 'open' }, false],
+    ['with an error', { error: 'line 3: it is broken' }, false],
+  ])('is settled by the document alone: one %s', (_which, change, armed) => {
+    const changed = { ...document, ...change } as FiberDocument;
+    expect(isArmedOn('host-a', changed)).toBe(armed);
+    // No facts open a gate that the document shuts.
+    expect(judgeEligibility(changed, facts).eligible).toBe(armed);
   });
 });
 

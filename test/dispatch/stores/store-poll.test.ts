@@ -43,7 +43,7 @@ const pool: StoreReader = {
     const read = job === 'sweep_store' ? sweepStore : readDocuments;
     const answer = read(root, bulk, Date.now() + ahead, { most_new });
     // Who sends bytes to another thread has them no longer.
-    if (bulk.length > 0) structuredClone(bulk.buffer, { transfer: [bulk.buffer] });
+    if (bulk.length > 0) structuredClone(null, { transfer: [bulk.buffer as ArrayBuffer] });
     return { value: {} as never, bulk: answer };
   },
 };
@@ -165,7 +165,8 @@ describe('StorePoll', () => {
 
 describe('a store in which nothing changes', () => {
   it('[DSP-1] is read once, however often it is listed', async () => {
-    for (let index = 0; index < FIBERS; index += 1) temp.write(`f${index}/f${index}.md`, '---\nname: F\n---\n');
+    for (let index = 0; index < FIBERS; index += 1)
+      temp.write(`f${index}/f${index}.md`, '---\nname: F\n---\n');
     ahead = 60_000;
     const poll = pollOn(answeringDisks);
     expect((await poll.sweep(60_000))?.changed).toHaveLength(FIBERS);
