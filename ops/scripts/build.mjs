@@ -69,6 +69,9 @@ async function bundle(entries, format, extension) {
     dir: dist,
     format,
     entryFileNames: `[name].${extension}`,
+    // Every thread keeps the text of its modules in memory: one character of another script makes a text twice as large.
+    comments: { legal: true, annotation: false, jsdoc: false },
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
     // As deep as a room of `src/`, so that a path relative to a module holds in both. Named after a module and not its
     // contents: a daemon that runs while its package is replaced still finds what it loads late.
     chunkFileNames: ({ facadeModuleId, moduleIds }) =>
