@@ -17,6 +17,7 @@ beforeAll(async () => {
       settings: { SVC_HOST: 'host-b' },
       prepare(home) {
         home.fiber('work/far-away', { agent: 'stays', svc: { host: 'host-b' } });
+        home.fiber('work/at-rest', { front: { status: 'open' }, svc: { host: 'host-b' } });
       },
     }),
   ]);
@@ -75,6 +76,16 @@ describe('svc attach', () => {
     expect(shown.stdout).toContain('ssh');
     const past = await hub.home.svc('attach', '--session', 'nobody', '--host', 'host-b', '--dry-run');
     expect(past.stdout).toContain('svc attach --session nobody');
+  });
+
+  it('[WPL-21] says where a fiber is that no worker runs, and how one is started', async () => {
+    for (const name of ['at-rest', 'work/at-r'])
+      expect(await hub.home.svc('attach', name)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /svc: work\/at-rest is on host-b\n[\s\S]*no worker runs for work\/at-rest;[\s\S]*svc dispatch work\/at-rest/,
+        ),
+      });
   });
 
   it('[WPL-21] refuses what it cannot show, with the fix', async () => {

@@ -13,9 +13,9 @@ import { argument, DRY_RUN, option } from '../command-line/options.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
-import { noHostCalled } from '../daemon-client/daemon-of-fiber.ts';
+import { noHostCalled, readFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { fiberPath } from '../daemon-client/fiber-path.ts';
-import { chooseSession, hostsThatRun, isSessionName } from './attach/choose-worker.ts';
+import { chooseSession, hostsThatRun, isSessionName, noWorkerOf } from './attach/choose-worker.ts';
 
 /** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
 export const verb = defineVerb({
@@ -181,7 +181,7 @@ async function workerToFind(
     if (!anywhere || !isCoded(error, 'no_worker')) throw error;
     const others = await daemon.get('/state/composite', workersSchema).catch(() => null);
     const [found, ...more] = others === null ? [] : hostsThatRun(reference, own, others.origins);
-    if (found === undefined) throw error;
+    if (found === undefined) throw reference.is_called ? error : await faultOfIdle(context, name, error);
     const hosts = [found, ...more].map(({ host }) => host);
     if (more.length > 0)
       throw new CodedError(
@@ -190,6 +190,16 @@ async function workerToFind(
       );
     context.err(`svc: ${name} is on ${found.host}\n`);
     return terminalOf(settings, found.host, chooseSession(found.running, reference));
+  }
+}
+
+/** What keeps a fiber from being shown that is called so on another host, or of whose id this is the beginning; else `fault`. */
+async function faultOfIdle(context: CliContext, name: string, fault: unknown): Promise<unknown> {
+  try {
+    const { fiber } = await readFiber(context, name);
+    return new CodedError('no_worker', noWorkerOf({ name: fiber.id, is_called: true }, []));
+  } catch (error) {
+    return isCoded(error, 'ambiguous_fiber') ? error : fault;
   }
 }
 

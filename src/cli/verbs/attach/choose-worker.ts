@@ -63,7 +63,8 @@ export function chooseSession(running: readonly Running[], reference: Reference)
   return run.mux_session;
 }
 
-function noWorkerOf({ name, is_called }: Reference, running: readonly Running[]): string {
+/** That no worker runs of this name, with what to do. */
+export function noWorkerOf({ name, is_called }: Reference, running: readonly Running[]): string {
   if (is_called)
     return `no worker runs for ${name}; svc ps lists those that run, and svc dispatch ${shellWord(name)} starts one`;
   const question = didYouMean(
