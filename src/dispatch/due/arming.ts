@@ -1,7 +1,7 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Memory } from '../holds/memory.ts';
 import { forgetOwed } from '../holds/owed-starts.ts';
-import { keyOf } from '../world/documents.ts';
+import { type Documents, keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 
 /**
@@ -19,16 +19,16 @@ export class Arming {
   }
 
   /** Takes in all documents; answers the keys that were disarmed, gone ones among them. */
-  note(documents: readonly FiberDocument[]): string[] {
-    const disarmed = this.noteSome(documents);
+  note(documents: Pick<Documents, 'all'>): string[] {
+    const disarmed = this.noteSome(documents.all());
     const gone = new Set(this.#armed);
-    for (const document of documents) gone.delete(keyOf(document));
+    for (const document of documents.all()) gone.delete(keyOf(document));
     for (const key of gone) disarmed.push(...this.#disarm(key));
     return disarmed;
   }
 
   /** Takes in some documents; answers the keys that were disarmed. */
-  noteSome(documents: readonly FiberDocument[]): string[] {
+  noteSome(documents: Iterable<FiberDocument>): string[] {
     const disarmed: string[] = [];
     for (const document of documents) {
       // What a broken document says is best effort: nothing is concluded from it.

@@ -18,8 +18,9 @@ export class ClosedConversations {
     this.#memory = memory;
   }
 
-  note(documents: readonly FiberDocument[]): void {
-    const closed = documents.filter((document) => this.#isNews(document));
+  note(documents: Iterable<FiberDocument>): void {
+    const closed: FiberDocument[] = [];
+    for (const document of documents) if (this.#isNews(document)) closed.push(document);
     if (closed.length === 0) return;
     const manifests = this.#world.runDirectories.all();
     for (const document of closed) {

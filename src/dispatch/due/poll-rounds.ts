@@ -69,25 +69,29 @@ export class PollRounds {
 
   /** One round over all documents: starts what is due, notes what waits. */
   async startDue(): Promise<void> {
-    const documents = [...this.#world.documents.all()];
-    const disarmed = this.#arming.note(documents);
-    this.#closed.note(documents);
-    const reachable = documents.filter((document) => this.#forgetSilence(document));
-    for (const document of documents) if (document.svc !== undefined) this.#showPaused(document);
-    const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
-    const moved = [...disarmed, ...reachable.map(keyOf), ...limited.map(keyOf)];
-    if (moved.length > 0) this.#onMoved(moved);
-    await this.#startAmong(documents);
-    for (const document of documents) {
-      const { on_limit, after_limit } = document.svc ?? {};
-      if (on_limit !== undefined || after_limit !== undefined) await this.#carryOn(document);
+    const { documents } = this.#world;
+    const moved = this.#arming.note(documents);
+    this.#closed.note(documents.all());
+    const carried: FiberDocument[] = [];
+    for (const document of documents.all()) {
+      if (this.#forgetSilence(document)) moved.push(keyOf(document));
+      if (document.svc === undefined) continue;
+      this.#showPaused(document);
+      if (this.#showLimit(document)) moved.push(keyOf(document));
+      const { on_limit, after_limit } = document.svc;
+      if (on_limit !== undefined || after_limit !== undefined) carried.push(document);
     }
+    if (moved.length > 0) this.#onMoved(moved);
+    await this.#startAmong(documents.all());
+    for (const document of carried) await this.#carryOn(document);
     this.#noteHeldBack();
   }
 
   /** The same for documents that have just moved, between two rounds. */
   async startMoved(paths: ReadonlySet<string>): Promise<void> {
-    const documents = [...this.#world.documents.all()].filter((document) => paths.has(document.path));
+    const documents: FiberDocument[] = [];
+    for (const document of this.#world.documents.all())
+      if (paths.has(document.path)) documents.push(document);
     const disarmed = this.#arming.noteSome(documents);
     this.#closed.note(documents);
     if (disarmed.length > 0) this.#onMoved(disarmed);
@@ -123,11 +127,13 @@ export class PollRounds {
   }
 
   /** Starts what is due; with a bound on the workers, whoever has waited longest goes first. */
-  async #startAmong(moved: readonly FiberDocument[]): Promise<void> {
+  async #startAmong(moved: Iterable<FiberDocument>): Promise<void> {
     if (!this.#memory.mux_answers) return;
     const bounded = this.#memory.most_workers !== null;
+    const documents: FiberDocument[] = [];
     // Who has just moved must not overtake who waits already.
-    const documents = bounded ? [...this.#world.documents.all()] : moved;
+    for (const document of bounded ? this.#world.documents.all() : moved)
+      if (isArmedOn(this.#world.host, document)) documents.push(document);
     if (bounded) this.#noteTurns(documents);
     const tried = new Set<string>();
     for (;;) {
@@ -173,7 +179,7 @@ export class PollRounds {
       // Nothing is looked through while nothing could be started.
       if (this.#memory.starts.hold() !== null) this.#goOnSoon();
       else
-        this.#startAmong([...this.#world.documents.all()])
+        this.#startAmong(this.#world.documents.all())
           .then(() => this.#noteHeldBack())
           .catch((error) => this.#world.logger.error({ err: error }, 'held starts could not be continued'));
     });
@@ -233,10 +239,8 @@ export class PollRounds {
   }
 
   #noteTurns(documents: readonly FiberDocument[]): void {
-    const waiting = documents.filter(
-      (document) =>
-        isArmedOn(this.#world.host, document) &&
-        waitsForPlace(document, eligibilityFacts(this.#world, this.#memory, document)),
+    const waiting = documents.filter((document) =>
+      waitsForPlace(document, eligibilityFacts(this.#world, this.#memory, document)),
     );
     this.#turns.note(waiting, this.#world.clock.now());
   }
