@@ -1,5 +1,7 @@
 import type { Stats } from 'node:fs';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { pack, unpack } from 'msgpackr';
+import { freeBytes } from '../base/free-bytes.ts';
 
 /** The metadata of a folder or file by which the next sweep detects a change. */
 export type Stamp = { mtimeMs: number; ctimeMs: number; size: number; ino: number };
@@ -28,8 +30,10 @@ const FLAGS = 4;
 const SETTLED = 1;
 const LINKED = 2;
 
-/** The parts of one table: the rest as msgpack, the numbers as 64-bit floats, the paths of folders and of documents. */
-const PARTS = 4;
+/** Fast, and a sixth of the bytes. */
+const PACKING = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** How packed bytes begin; a table that is not packed begins with the length of its first part, which is far smaller. */
+const PACKED_MARK = 0xfd2fb528;
 /** No file name can hold it. */
 const BETWEEN_PATHS = '\0';
 const LENGTH_FIELD = 4;
@@ -99,13 +103,18 @@ export class KnownRows {
 }
 
 export type SweepTable = {
+  /** It came as one packed table, the form in which it takes the least memory. */
+  packed: boolean;
   /** Whether the sweep read links that leave the store; null if only a part of it did. */
   follow: boolean | null;
   folders: KnownRows;
   documents: KnownRows;
 };
 
-/** Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. */
+/**
+ * Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. The parts of a table are the rest as
+ * msgpack, the numbers as 64-bit floats, the paths of folders and those of documents. `packed`: it is compressed.
+ */
 export function encodeTable(
   before: SweepTable,
   rows: {
@@ -114,6 +123,7 @@ export function encodeTable(
     folders: readonly TableRow<KnownFolder>[];
     documents: readonly TableRow<KnownDocument>[];
   },
+  { packed }: { packed: boolean },
 ): Uint8Array {
   const { root, follow, folders, documents } = rows;
   const numbers = new Float64Array((folders.length + documents.length) * COLUMNS);
@@ -132,12 +142,13 @@ export function encodeTable(
   const rest: Rest = { root, follow, folders: folders.length, notes };
   const paths = (of: readonly TableRow<{ path: string }>[], known: KnownRows) =>
     Buffer.from(of.map((row) => pathOf(row, known)).join(BETWEEN_PATHS));
-  return joinParts([
+  const table = joinParts([
     pack(rest),
     Buffer.from(numbers.buffer),
     paths(folders, before.folders),
     paths(documents, before.documents),
   ]);
+  return joinParts([packed ? zstdCompressSync(table, PACKING) : table]);
 }
 
 /** The path of a row of a new table. */
@@ -155,34 +166,39 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
   const tables = decodeAll(bytes);
   const [first] = tables;
   if (first === undefined || tables.some((table) => table.rest.root !== root))
-    return { follow: false, folders: joinRows([]), documents: joinRows([]) };
-  return {
+    return { packed: false, follow: false, folders: joinRows([]), documents: joinRows([]) };
+  const joined = {
+    packed: tables.length === 1 && first.packed,
     // Tables that were read by different rules for links make one that was read by neither.
     follow: tables.every(({ rest }) => rest.follow === first.rest.follow) ? first.rest.follow : null,
     folders: joinRows(tables.map(({ folders }) => ({ ...folders, notes: [] }))),
     documents: joinRows(tables.map(({ documents, rest }) => ({ ...documents, notes: rest.notes }))),
   };
+  for (const { packed, bytes: unpacked } of tables) if (packed) freeBytes(unpacked);
+  return joined;
 }
 
 /** The numbers are still bytes here, which need not lie where floats may. */
 type Block = { paths: string[]; numbers: Uint8Array };
 
-function decodeAll(bytes: Uint8Array): { rest: Rest; folders: Block; documents: Block }[] {
+type OneTable = { packed: boolean; bytes: Uint8Array; rest: Rest; folders: Block; documents: Block };
+
+function decodeAll(bytes: Uint8Array): OneTable[] {
   try {
-    const parts = splitParts(bytes);
-    const tables = [];
-    for (let at = 0; at < parts.length; at += PARTS) tables.push(decodeOne(parts.slice(at, at + PARTS)));
-    return tables;
+    return splitParts(bytes).map(decodeOne);
   } catch {
     return [];
   }
 }
 
-function decodeOne([head, block, folderPaths, documentPaths]: Uint8Array[]) {
+function decodeOne(table: Uint8Array): OneTable {
+  const packed = new DataView(table.buffer, table.byteOffset).getUint32(0, true) === PACKED_MARK;
+  const bytes = packed ? zstdDecompressSync(table) : table;
+  const [head, block, folderPaths, documentPaths] = splitParts(bytes);
   const rest = unpack(head!) as Rest;
   const between = rest.folders * ROW_BYTES;
   return {
-    rest,
+    ...{ packed, bytes, rest },
     folders: rowsOf(folderPaths!, block!.subarray(0, between)),
     documents: rowsOf(documentPaths!, block!.subarray(between)),
   };

@@ -91,7 +91,7 @@ class Sweep {
       if (path.endsWith('/')) this.#walk(path.slice(0, -1));
       else this.#documents.look(path);
     }
-    return { ...this.#result(), table: this.#newTable(), folders: this.#folderPaths() };
+    return { ...this.#result(), table: this.#newTable({ packed: false }), folders: this.#folderPaths() };
   }
 
   run(): SweepResult {
@@ -99,14 +99,15 @@ class Sweep {
     this.#walk('');
     this.#documents.dropUnseen();
     const { moved, changed, removed, unread } = this.#found;
-    const same = !moved && unread.length === 0 && this.#known.size > 0;
+    const all = unread.length === 0;
+    const same = !moved && all && this.#before.packed;
     const same_folders =
       this.#folders.length === this.#known.size &&
       this.#folders.every((row) => typeof row === 'number' || this.#known.has(row.path)) &&
       !unread.some(isFolder);
     return {
       ...this.#result(),
-      table: same ? null : this.#newTable(),
+      table: same ? null : this.#newTable({ packed: all }),
       unchanged: changed.length === 0 && removed.length === 0,
       removed,
       folders: same_folders ? null : this.#folderPaths(),
@@ -117,11 +118,10 @@ class Sweep {
     return this.#folders.map((row) => this.#found.absolute(pathOf(row, this.#before.folders)));
   }
 
-  #newTable(): Uint8Array {
-    return encodeTable(this.#before, {
-      ...{ root: this.#root, follow: this.#follow },
-      ...{ folders: this.#folders, documents: this.#documents.all() },
-    });
+  /** A first listing is read in parts, and somebody waits for it: the next one packs what they made. */
+  #newTable(how: { packed: boolean }): Uint8Array {
+    const rows = { folders: this.#folders, documents: this.#documents.all() };
+    return encodeTable(this.#before, { root: this.#root, follow: this.#follow, ...rows }, how);
   }
 
   #result(): Omit<Reading, 'folders' | 'table'> {

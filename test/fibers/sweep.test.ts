@@ -91,6 +91,22 @@ describe('sweepStore', () => {
     expect(next.removed).toEqual([]);
   });
 
+  it('makes one packed table of several once, and the rows stay as they are known', () => {
+    for (let index = 0; index < 300; index += 1) temp.write(`folder/f${index}/f${index}.md`, document('F'));
+    const now = Date.now() + LATER;
+    const first = decodeSweep(sweepStore(temp.root, new Uint8Array(), now, { most_new: 5 }));
+    const rest = decodeReading(readDocuments(temp.root, encodePaths(first.unread), now));
+    const { table } = addReadings(first, [rest]);
+    const second = decodeSweep(sweepStore(temp.root, table!, now));
+    expect(second).toMatchObject({ unchanged: true, changed: [], folders: null });
+    expect(second.table!.length).toBeLessThan(table!.length / 3);
+    expect(decodeSweep(sweepStore(temp.root, second.table!, now))).toMatchObject({
+      unchanged: true,
+      table: null,
+    });
+    expect(ids(sweep(second.table!.subarray(0, -1), now)), 'a table that is cut short').toHaveLength(300);
+  });
+
   it('reports unchanged, and makes no table, when nothing happened', () => {
     temp.write('a/a.md', document('A'));
     const first = sweep();
