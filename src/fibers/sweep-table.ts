@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { pack, unpack } from 'msgpackr';
 import { freeBytes } from '../base/free-bytes.ts';
 
@@ -30,10 +30,10 @@ const FLAGS = 4;
 const SETTLED = 1;
 const LINKED = 2;
 
-/** Fast, and a sixth of the bytes. */
-const PACKING = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** How packed bytes begin; a table that is not packed begins with the length of its first part, which is far smaller. */
-const PACKED_MARK = 0xfd2fb528;
+/** Fast, and a fifth of the bytes. */
+const PACKING = { level: 1 };
+const PACKED = Uint8Array.of(1);
+const PLAIN = Uint8Array.of(0);
 /** No file name can hold it. */
 const BETWEEN_PATHS = '\0';
 const LENGTH_FIELD = 4;
@@ -112,8 +112,9 @@ export type SweepTable = {
 };
 
 /**
- * Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. The parts of a table are the rest as
- * msgpack, the numbers as 64-bit floats, the paths of folders and those of documents. `packed`: it is compressed.
+ * Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. It says first whether the rest is
+ * `packed`, which is compressed. That has four parts: a head as msgpack, the numbers as 64-bit floats, the paths of folders
+ * and those of documents.
  */
 export function encodeTable(
   before: SweepTable,
@@ -148,7 +149,7 @@ export function encodeTable(
     paths(folders, before.folders),
     paths(documents, before.documents),
   ]);
-  return joinParts([packed ? zstdCompressSync(table, PACKING) : table]);
+  return packed ? joinParts([PACKED, deflateRawSync(table, PACKING)]) : joinParts([PLAIN, table]);
 }
 
 /** The path of a row of a new table. */
@@ -185,15 +186,18 @@ type OneTable = { packed: boolean; bytes: Uint8Array; rest: Rest; folders: Block
 
 function decodeAll(bytes: Uint8Array): OneTable[] {
   try {
-    return splitParts(bytes).map(decodeOne);
+    const parts = splitParts(bytes);
+    const tables: OneTable[] = [];
+    for (let at = 0; at < parts.length; at += 2) tables.push(decodeOne(parts[at]!, parts[at + 1]!));
+    return tables;
   } catch {
     return [];
   }
 }
 
-function decodeOne(table: Uint8Array): OneTable {
-  const packed = new DataView(table.buffer, table.byteOffset).getUint32(0, true) === PACKED_MARK;
-  const bytes = packed ? zstdDecompressSync(table) : table;
+function decodeOne([flag]: Uint8Array, table: Uint8Array): OneTable {
+  const packed = flag === PACKED[0];
+  const bytes = packed ? inflateRawSync(table) : table;
   const [head, block, folderPaths, documentPaths] = splitParts(bytes);
   const rest = unpack(head!) as Rest;
   const between = rest.folders * ROW_BYTES;
