@@ -2,6 +2,7 @@ import { join, relative } from 'node:path';
 import { backoffDelay } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../../base/errors.ts';
+import { freeBytes } from '../../base/free-bytes.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { StoreHealth } from '../../contract/http/state.ts';
@@ -134,7 +135,10 @@ export class StorePoll {
     if (!(await this.answers())) return null;
     try {
       const result = await this.#list(deadline_ms, onListing);
-      this.#table = result.table ?? this.#table;
+      if (result.table !== null) {
+        freeBytes(this.#table);
+        this.#table = result.table;
+      }
       this.#forget(result.removed);
       this.#succeeded(result, started);
       return result;
