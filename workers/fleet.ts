@@ -95,7 +95,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       refuseSilent: (host) => feeds.refuseSilent(host),
     });
     const transcripts = createRemoteTranscripts({ host: host_id, remoteAt: reach.remoteAt });
-    const contacts = new Contacts(clock);
+    const contacts = new Contacts(clock, (name) => feeds.refuseChanged(name));
     const remotes = () => service.remotes().filter(({ name }) => name !== host_id);
     const present = new PresentRemotes({
       host: host_id,

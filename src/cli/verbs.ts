@@ -105,13 +105,14 @@ export const VERBS: VerbTable = {
       },
     },
     remotes: {
-      summary: 'List, add, check and remove the other hosts of this one',
+      summary: 'List, add, check, pin and remove the other hosts of this one',
       implied: 'list',
       verbs: {
         list: async () => (await import('./verbs/remotes.ts')).list,
         add: async () => (await import('./verbs/remotes.ts')).add,
         rm: async () => (await import('./verbs/remotes.ts')).rm,
         check: async () => (await import('./verbs/remotes.ts')).check,
+        pin: async () => (await import('./verbs/remotes.ts')).pin,
       },
     },
     tunnels: {

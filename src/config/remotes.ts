@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-words.ts';
-import { type Remote, type RemotesFile, remotesFileSchema } from '../contract/operator-files.ts';
+import {
+  type Remote,
+  type RemotesFile,
+  remoteSchema,
+  remotesFileSchema,
+} from '../contract/operator-files.ts';
 import type { RemoteAddress } from '../contract/remote-address.ts';
 import { appendToList, setKey } from './json-splice.ts';
 import { commitChange, digestOf, type OperatorChange, requireDigest } from './operator-change.ts';
@@ -57,10 +62,15 @@ export function readRemotes(settings: Settings): RemotesFile {
 /** What of an entry says how its host is reached, and is stated as a whole. */
 const STATED = new Set(['name', 'display', 'ssh', 'socket', 'url', 'port', 'remote_port', 'remote_socket']);
 
-/** An entry in the place of another one, of which it keeps what it does not state, such as `auth` (AUT-4). */
+/**
+ * An entry in the place of another one, of which it keeps what it does not state, such as `auth` (AUT-4); what it states as
+ * `undefined` is removed.
+ */
 function replaced(before: Remote | undefined, remote: Remote): Remote {
   const kept = Object.entries(before ?? {}).filter(([key]) => !STATED.has(key));
-  return { ...remote, ...Object.fromEntries(kept.filter(([key]) => !Object.hasOwn(remote, key))) };
+  const missing = kept.filter(([key]) => !Object.hasOwn(remote, key));
+  const stated = Object.entries(remote).filter(([, value]) => value !== undefined);
+  return remoteSchema.parse(Object.fromEntries([...stated, ...missing]));
 }
 
 /**

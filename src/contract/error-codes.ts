@@ -54,6 +54,8 @@ const ERROR_STATUS = {
   dialog_open: 409,
   /** The daemon's own listener: another process holds the port or the socket. */
   address_in_use: 409,
+  /** The daemon of another host is not of the build that its entry in `remotes.json` pins. */
+  build_changed: 409,
   /** A remote is asked as always; there is nothing to reset (ERR-16). */
   breaker_not_tripped: 409,
   body_too_large: 413,

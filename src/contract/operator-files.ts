@@ -69,6 +69,8 @@ export const remoteSchema = z.looseObject({
   /** Port on that machine where its daemon listens. */
   remote_port: port.optional(),
   auth: z.string().optional(),
+  /** Short commit: only while its daemon is of this build is it asked for anything. */
+  build: z.string().min(1).optional(),
   checkout: z.string().optional(),
   /** Unix socket on that machine where its daemon listens; goes before `remote_port`. */
   remote_socket: socketPathSchema.optional(),

@@ -7,15 +7,19 @@ type Fault = NonNullable<Reached['error']>;
 /** How each remote answered whoever asked it last, by its name. */
 export class Contacts {
   readonly #clock: Clock;
+  readonly #refuseChanged: (name: string) => void;
   readonly #known = new Map<string, Reached>();
 
-  constructor(clock: Clock) {
+  /** `refuseChanged` throws for a remote that is not of its pinned build. */
+  constructor(clock: Clock, refuseChanged: (name: string) => void) {
     this.#clock = clock;
+    this.#refuseChanged = refuseChanged;
   }
 
-  /** Settles as the request to a remote does, and records the result. */
+  /** Settles as the request to a remote does, and records the result; rejects for one that gets none now. */
   async ask<T>(name: string, question: () => Promise<T>): Promise<T> {
     try {
+      this.#refuseChanged(name);
       const answer = await question();
       this.note(name, 'answers', null);
       return answer;

@@ -173,14 +173,28 @@ export class FleetFeeds {
     this.#feeds.get(name)?.askAgain();
   }
 
-  /** Throws for a remote that answers nobody now, which is asked anew then. */
+  /** Throws for a remote that gets no request now, which is asked anew then. */
   refuseSilent(name: string): void {
-    const standing = this.#feeds.get(name)?.standing();
-    const silent = standing === undefined ? undefined : silentIn(standing)[0];
-    if (silent === undefined) return;
+    const silent = this.#silence(name);
+    if (silent === null) return;
     this.askAgain(name);
+    this.#refuse(silent);
+  }
+
+  /** Throws for a remote that is not of its pinned build. */
+  refuseChanged(name: string): void {
+    const silent = this.#silence(name);
+    if (silent?.code === 'build_changed') this.#refuse(silent);
+  }
+
+  #silence(name: string): SilentRemote | null {
+    const standing = this.#feeds.get(name)?.standing();
+    return standing === undefined ? null : silenceOf(standing);
+  }
+
+  #refuse(silent: SilentRemote): never {
     const { code, message } = silenceFault(silent, this.#in.clock.now());
-    throw new CodedError(code, message, { details: { origin: name } });
+    throw new CodedError(code, message, { details: { origin: silent.name } });
   }
 
   stop(): void {
@@ -216,7 +230,7 @@ export class FleetFeeds {
       ...{ remote, transport, lookUp, restartTunnel, clock, monotonic, random },
       spares: this.#spares,
       next: () => this.#last_change + 1,
-      changed: () => this.#changed(),
+      changed: () => this.#changed(remote.name),
     });
   }
 
@@ -227,19 +241,21 @@ export class FleetFeeds {
     return change !== null && Number(change[0]) <= this.#last_change ? Number(change[0]) : null;
   }
 
-  #changed(): void {
+  /** A change of one remote, or of which there are. */
+  #changed(name?: string): void {
     this.#last_change += 1;
+    const was = this.#silent.find((one) => one.name === name) ?? null;
+    if (name === undefined || !isDeepStrictEqual(this.#silence(name), was)) this.#tellSilent();
     if (this.#telling) return;
     this.#telling = true;
     this.#in.clock.after(TELL_EVERY_MS, () => {
       this.#telling = false;
       this.#in.tell(this.tag);
-      this.#tellSilent();
     });
   }
 
   #tellSilent(): void {
-    const silent = this.standings().flatMap(silentIn);
+    const silent = this.standings().flatMap((standing) => silenceOf(standing) ?? []);
     if (isDeepStrictEqual(silent, this.#silent)) return;
     this.#silent = silent;
     this.#in.tellSilent(silent);
@@ -247,7 +263,9 @@ export class FleetFeeds {
 }
 
 /** A host that answers something, as a feed that cannot be read, is asked for what it is asked for, and tells by itself what is wrong. */
-function silentIn({ name, breaker, error, last_ok_at }: RemoteState): SilentRemote[] {
+function silenceOf({ name, breaker, error, last_ok_at }: RemoteState): SilentRemote | null {
+  const reason = error?.message ?? '';
+  if (error?.code === 'build_changed') return { name, code: error.code, reason, last_ok_at };
   const isSilent = error?.code === 'remote_unreachable' || error?.code === 'misdirected';
-  return breaker === 'tripped' && isSilent ? [{ name, reason: error.message, last_ok_at }] : [];
+  return breaker === 'tripped' && isSilent ? { name, code: 'remote_unreachable', reason, last_ok_at } : null;
 }

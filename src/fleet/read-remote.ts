@@ -91,6 +91,16 @@ export function misdirected(to: Place, by: string): CodedError {
   );
 }
 
+/** The daemon there is of another build than the one that the entry pins. */
+export function buildChanged(to: Place, pinned: string, told: string): CodedError {
+  const other = told.slice(0, 100).toWellFormed();
+  return new CodedError(
+    'build_changed',
+    `The daemon of ${to.name} is of build "${other}", and its entry in remotes.json pins "${pinned}". If that is right, run: svc remotes pin ${to.name}`,
+    { details: { origin: to.name, build: other } },
+  );
+}
+
 export function unreachable(to: Place, why: string): CodedError {
   return new CodedError(
     'remote_unreachable',

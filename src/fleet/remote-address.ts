@@ -12,6 +12,7 @@ const reachSchema = z.looseObject({
   socket: z.string().optional(),
   url: z.string().optional(),
   port: z.int().min(1).max(65_535).optional(),
+  build: z.string().min(1).optional(),
 });
 export type Reach = z.infer<typeof reachSchema>;
 
@@ -34,8 +35,8 @@ export function addressOf(entry: RemoteEntry): RemoteAddress {
   return address;
 }
 
-/** A remote whose feed is followed. */
-export type FollowedRemote = Remote & { timing: Timing };
+/** A remote whose feed is followed. `build` is the only one that its daemon may be of; null where any will do. */
+export type FollowedRemote = Remote & { timing: Timing; build: string | null };
 
 /** How this machine reaches an address. */
 export type ReachedAs = (address: RemoteAddress) => RemoteAddress;
@@ -46,9 +47,10 @@ export function remotesOf({ entries, defaults }: RemotesFile, reachedAs: Reached
     const { name } = entry;
     const timing = timingOf(entry, defaults);
     try {
-      return { name, address: reachedAs(addressOf(entry)), problem: null, timing };
+      const { build = null } = reachOf(entry);
+      return { name, address: reachedAs(addressOf(entry)), problem: null, timing, build };
     } catch (error) {
-      return { name, address: null, problem: messageOf(error), timing };
+      return { name, address: null, problem: messageOf(error), timing, build: null };
     }
   });
 }

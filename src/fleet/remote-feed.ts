@@ -13,7 +13,15 @@ import { type FeedAnswer, readFeedAnswer } from './feed-answer.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeed } from './kept-feeds.ts';
 import type { LiveStream } from './live-stream.ts';
-import { misdirected, type Place, refused, tagOf, unreachable, unreadable } from './read-remote.ts';
+import {
+  buildChanged,
+  misdirected,
+  type Place,
+  refused,
+  tagOf,
+  unreachable,
+  unreadable,
+} from './read-remote.ts';
 import type { FollowedRemote } from './remote-address.ts';
 import { RemoteCopy } from './remote-copy.ts';
 import { isParsable } from './remote-question.ts';
@@ -92,6 +100,8 @@ export class RemoteFeed {
   #known = false;
   #asking = false;
   #again = false;
+  /** Whether its entry has changed since the last question began. */
+  #is_other = false;
   /** `opened_at` is when its first message came; null before that. */
   #stream: { held: LiveStream; opened_at: number | null } | null = null;
   /** Streams in a row that were soon over, and when the next one may be tried. */
@@ -143,10 +153,11 @@ export class RemoteFeed {
 
   /** Its entry has changed. */
   become(remote: FollowedRemote): void {
-    const moved = !isDeepStrictEqual(this.#remote.address, remote.address);
+    const { address, build } = this.#remote;
     this.#remote = remote;
-    if (!moved) return;
+    if (isDeepStrictEqual([address, build], [remote.address, remote.build])) return;
     this.#known = false;
+    this.#is_other = true;
     this.#endStream();
     void this.#ask();
   }
@@ -201,7 +212,8 @@ export class RemoteFeed {
     if (this.#copy === null || this.#last_ok_at === null) return 'no_answer';
     const { poll_interval_ms, stale_multiplier } = this.#remote.timing;
     const old = this.#in.clock.now() - this.#last_ok_at > poll_interval_ms * stale_multiplier;
-    return old || isDoubtful(this.#recovery) ? 'stale' : 'fresh';
+    const is_refused = this.#error?.code === 'build_changed';
+    return old || is_refused || isDoubtful(this.#recovery) ? 'stale' : 'fresh';
   }
 
   async #ask(): Promise<void> {
@@ -212,6 +224,7 @@ export class RemoteFeed {
     this.#callOff();
     this.#asking = true;
     this.#again = false;
+    this.#is_other = false;
     this.#asked_at = this.#in.clock.now();
     const meter = { bytes: 0 };
     try {
@@ -235,6 +248,7 @@ export class RemoteFeed {
 
   /** Milliseconds until the next question. */
   #wait(): number {
+    if (this.#is_other) return 0;
     const random = this.#in.random();
     if (this.#recovery.phase !== 'well') return waitAfterFailure(this.#recovery, random);
     if (this.#again && (this.#told === null || this.#told !== this.#copy?.tag)) return 0;
@@ -333,12 +347,12 @@ export class RemoteFeed {
   async #question(meter: { bytes: number }): Promise<void> {
     const { phase } = this.#recovery;
     // A tunnel that brings answers is not to blame for them, and carries what else that host is asked for.
-    const answers = this.#error?.code === 'answer_unreadable';
+    const answers = this.#error?.code === 'answer_unreadable' || this.#error?.code === 'build_changed';
     if (phase === 'cascade' && this.#recovery.step === 'restart_tunnel' && !answers)
       await this.#restartTunnel();
     if (phase === 'cascade' && this.#recovery.step === 'look_up')
       this.#remote = this.#in.lookUp(this.#remote.name) ?? this.#remote;
-    const { name, address, problem, timing } = this.#remote;
+    const { name, address, problem, timing, build } = this.#remote;
     if (address === null) {
       const { code, message } = addressFault(name, problem);
       throw new CodedError(code, message);
@@ -351,13 +365,16 @@ export class RemoteFeed {
         anew: phase === 'cascade',
         signal: this.#stopped.signal,
       });
-    if (!this.#known) {
+    // Without a stream, whose end tells, another daemon may have begun to answer since.
+    const isSure = build === null || this.#stream?.opened_at != null;
+    if (!this.#known || !isSure) {
       const { status, body } = await get('/version', null);
       const version = status === 200 ? versionSchema.safeParse(orNull(() => parsed(body))).data : undefined;
       if (version === undefined)
         throw unreachable(to, 'the program that answers there is not a daemon of this kind');
       if (version.host !== name) throw misdirected(to, version.host);
       this.#build = version.git_short_sha;
+      if (build !== null && this.#build !== build) throw buildChanged(to, build, this.#build);
       this.#known = true;
     }
     const tag = this.#copy?.tag ?? '';

@@ -2,7 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packageRoot } from './package-root.ts';
 
-/** Which code this is (OPR-1). `git_short_sha` is `unknown` in a copy without history. */
+/** The `git_short_sha` of a copy without history. */
+export const UNKNOWN_BUILD = 'unknown';
+
+/** Which code this is (OPR-1). */
 export type BuildStamp = { version: string; git_short_sha: string };
 
 /**
@@ -13,7 +16,7 @@ export function readBuildStamp(root: string = packageRoot()): BuildStamp {
   const version = readVersion(root);
   const checkedOut = readGitSha(root);
   if (checkedOut !== undefined) return { version, git_short_sha: checkedOut };
-  return { version, git_short_sha: readBuiltSha(root) ?? 'unknown' };
+  return { version, git_short_sha: readBuiltSha(root) ?? UNKNOWN_BUILD };
 }
 
 function readVersion(root: string): string {

@@ -8,6 +8,7 @@ import {
   type Remote,
   type SilentRemote,
   silenceFault,
+  silenceSchema,
 } from '../contract/threads/fleet.ts';
 import type { Destination, Route, Routing } from '../http/routing.ts';
 import type { Caller, Notices } from './callers.ts';
@@ -113,8 +114,8 @@ export function createRoute(fleet: Fleet, host: string, clock: Pick<Clock, 'now'
   return (routing, named, hops) => {
     const known = { host, remotes, silent, now: clock.now() };
     const destination = decideRoute(routing, named, hops, known);
-    if (destination.kind === 'refused' && destination.code === 'remote_unreachable' && named !== undefined)
-      fleet.call('ask_again', { name: named }).catch(() => undefined);
+    const is_silent = destination.kind === 'refused' && silenceSchema.safeParse(destination.code).success;
+    if (is_silent && named !== undefined) fleet.call('ask_again', { name: named }).catch(() => undefined);
     if (destination.kind !== 'remote') return destination;
     const wait = waits.get(destination.host) ?? new AbortController();
     waits.set(destination.host, wait);

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FiberStores } from '../../src/contract/http/config.ts';
 import type { FibersComposite } from '../../src/contract/http/fibers.ts';
@@ -148,6 +150,45 @@ describe('a board of two hosts', () => {
     follow(`http://${other.address}`);
     hostile.closeAllConnections();
     await new Promise((done) => hostile.close(done));
+  });
+
+  it('[OPR-1] takes nothing of a build that its entry does not pin, and sends nothing there, until a person pins it', async () => {
+    const url = `http://${other.address}`;
+    const { git_short_sha } = (await other.http.get<{ git_short_sha: string }>('/version')).body;
+    const pin = (build: string) =>
+      hub.home.write('config/remotes.json', { remotes: [{ name: 'host-b', url, build, auth: 'kept' }] });
+    pin('0000000');
+    const refused = await until('the word on it', async () => {
+      const now = await remote();
+      return now?.error?.code === 'build_changed' ? now : null;
+    });
+    expect([refused.state, refused.build]).toEqual(['stale', git_short_sha]);
+    expect(rowsOf(refused)[0]?.id).toBe('far-away');
+    const edit = (name: string) =>
+      hub.http.post('/fiber-edit', { fiber_id: 'far-away', name, origin: 'host-b' });
+    const before = other.home.document('far-away');
+    expect(await edit('Never')).toMatchObject({
+      status: 409,
+      body: { error: 'build_changed', origin: 'host-b', message: expect.stringContaining('svc remotes pin') },
+    });
+    expect(other.home.document('far-away')).toBe(before);
+    const peers = (await hub.http.get<{ gaps: object[] }>('/peers')).body;
+    expect(peers.gaps).toMatchObject([{ host: 'host-b', error: 'build_changed' }]);
+    expect(await hub.home.svc('remotes', 'check', 'host-b')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/build: .* pins 0000000, so nothing is passed on/),
+    });
+
+    const pinned = await hub.home.svc('remotes', 'pin', 'host-b');
+    expect(pinned.stdout).toBe(`host-b is used only while its daemon is of build ${git_short_sha}.\n`);
+    await until('its answer', async () => (await remote())?.state === 'fresh');
+    expect((await edit('Far away again')).status).toBe(200);
+    expect((await hub.home.svc('remotes', 'check', 'host-b')).code).toBe(0);
+    expect((await hub.home.svc('remotes', 'pin', 'host-b', '--remove')).stdout).toContain('any build');
+    expect(JSON.parse(readFileSync(join(hub.home.config, 'remotes.json'), 'utf8')).remotes).toEqual([
+      { name: 'host-b', url, auth: 'kept' },
+    ]);
+    follow(url);
   });
 
   it('[ERR-16] [WPL-26] refuses to reset a remote that answers, or that there is none of', async () => {

@@ -5,7 +5,7 @@ import { Contacts } from '../../src/fleet/contacts.ts';
 
 it('[REC-7] a remote is since when it is so, and answered last when it did, whoever asked it', async () => {
   const clock = new FakeClock();
-  const contacts = new Contacts(clock);
+  const contacts = new Contacts(clock, () => undefined);
   const start = clock.now();
   const answers = { state: 'answers', error: null } as const;
   expect(await contacts.ask('b', async () => 7)).toBe(7);
@@ -28,4 +28,15 @@ it('[REC-7] a remote is since when it is so, and answered last when it did, whoe
   });
   contacts.keepOnly(['c']);
   expect(contacts.note('b', 'no_answer', error)).toMatchObject({ since: start + 3_000, last_ok_at: null });
+});
+
+it('asks nothing of a remote that gets no request now, and says why', async () => {
+  const changed = new CodedError('build_changed', 'it is another build');
+  const contacts = new Contacts(new FakeClock(), (name) => {
+    if (name === 'b') throw changed;
+  });
+  let asked = 0;
+  const ask = (name: string) => contacts.ask(name, async () => (asked += 1));
+  await expect(ask('b')).rejects.toBe(changed);
+  expect([await ask('c'), asked]).toEqual([1, 1]);
 });

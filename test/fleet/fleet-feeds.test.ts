@@ -13,6 +13,7 @@ const TIMING = { poll_interval_ms: 1_000, request_timeout_ms: 500, stale_multipl
 const remoteOf = (name: string, url: string | null = `http://${name}`): FollowedRemote => ({
   ...{ name, address: url === null ? null : { url }, timing: TIMING },
   problem: url === null ? `the entry of ${name} names neither a url nor a port` : null,
+  build: null,
 });
 
 let clock: FakeClock;
@@ -275,6 +276,73 @@ describe('the feeds of the remotes', () => {
       });
     },
   );
+
+  describe('of a remote with a pinned build', () => {
+    const pinned = (build: string | null): FollowedRemote => ({ ...remoteOf('host-b'), build });
+    const refused = () => {
+      try {
+        feeds.refuseSilent('host-b');
+        feeds.refuseChanged('host-b');
+        return null;
+      } catch (error) {
+        return error;
+      }
+    };
+
+    it('are taken while its daemon is of that build', async () => {
+      hostOf('host-b', [toldRow('x')]);
+      feeds.follow([pinned('b1')]);
+      await pass(5_000);
+      expect(originOf('host-b')).toMatchObject({ state: 'fresh', error: null, build: 'b1' });
+      expect([refused(), silences]).toEqual([null, []]);
+    });
+
+    it('stay as they were from the first answer of another build, until that one is pinned', async () => {
+      const b = hostOf('host-b', [toldRow('x')]);
+      lookUp = () => pinned('b1');
+      feeds.follow([pinned('b1')]);
+      await pass(1_000);
+      b.fake.version = () => ({ body: { host: 'host-b', git_short_sha: 'b2' } });
+      b.set([toldRow('x'), toldRow('y')]);
+      transport.streams.at(-1)?.on.closed('it was restarted');
+      await pass(5_000);
+      const says =
+        /^The daemon of host-b is of build "b2", .* pins "b1"\. If that is right, run: svc remotes pin host-b$/;
+      expect(originOf('host-b')).toMatchObject({
+        ...{ state: 'stale', build: 'b2', read: { fibers: [{ id: 'x' }] } },
+        error: { code: 'build_changed', message: expect.stringMatching(says) },
+      });
+      expect(refused()).toMatchObject({
+        ...{ code: 'build_changed', details: { origin: 'host-b' } },
+        message: expect.stringMatching(/^Nothing was sent\. The daemon of host-b/),
+      });
+      expect([silences.at(-1), restarted]).toEqual([['host-b'], []]);
+      lookUp = () => pinned('b2');
+      feeds.follow([pinned('b2')]);
+      await pass(100);
+      expect(originOf('host-b')).toMatchObject({ state: 'fresh', error: null });
+      expect(originOf('host-b').read).toMatchObject({ fibers: [{ id: 'x' }, { id: 'y' }] });
+      expect([refused(), silences.at(-1)]).toEqual([null, []]);
+    });
+
+    it('are not taken of a build that answers before the first good answer, nor of one that began between two questions', async () => {
+      const b = hostOf('host-b', [toldRow('x')]);
+      feeds.follow([pinned('b0')]);
+      await pass(100);
+      expect(originOf('host-b')).toMatchObject({
+        state: 'no_answer',
+        error: { code: 'build_changed' },
+        read: null,
+      });
+      feeds.follow([pinned('b1')]);
+      await pass(100);
+      expect(originOf('host-b').state).toBe('fresh');
+      // No stream was held that could have ended.
+      b.fake.version = () => ({ body: { host: 'host-b', git_short_sha: 'b2' } });
+      await pass(1_500);
+      expect(originOf('host-b').error?.code).toBe('build_changed');
+    });
+  });
 
   it('drop a remote that is removed, and go on with those that stay', async () => {
     hostOf('host-b', [toldRow('x')]);

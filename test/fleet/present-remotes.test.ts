@@ -48,7 +48,7 @@ function present(
     remotes: () => remotes,
     entries: () => entries as { name: string }[],
     discovered: () => discovered,
-    contacts: new Contacts(clock),
+    contacts: new Contacts(clock, () => undefined),
     standings: () => STANDINGS,
     answer_ms: 1_000,
   });

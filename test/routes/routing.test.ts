@@ -223,6 +223,7 @@ describe('where a request is answered', () => {
 
   const silence = {
     name: 'host-b',
+    code: 'remote_unreachable' as const,
     reason: 'host-b does not answer at host-b: refused.',
     last_ok_at: 62_000,
   };
@@ -241,6 +242,21 @@ describe('where a request is answered', () => {
     // Who asks for a transcript is told of it in the answer.
     expect(decideRoute(HOLDER, 'host-b', [], { ...known, silent })).toMatchObject(remote('host-b'));
     expect(decideRoute('owner', 'host-c', [], { ...known, silent })).toMatchObject(remote('host-c'));
+  });
+
+  it('refuses what is for a host that is not of its pinned build, by that code, and has it asked again', () => {
+    const changed = { ...silence, code: 'build_changed' as const, reason: 'host-b is of build "x".' };
+    const silent = new Map([['host-b', changed]]);
+    expect(decideRoute('owner', 'host-b', [], { ...known, silent })).toEqual({
+      ...{ kind: 'refused', code: 'build_changed', details: { origin: 'host-b' } },
+      message: 'Nothing was sent. host-b is of build "x".',
+    });
+    const fleet = new InProcessFleet();
+    const route = createRoute(fleet, 'host-a', new FakeClock());
+    fleet.publish({ 'host-b': 'http://host-b' });
+    fleet.silence([changed]);
+    expect(route('host', 'host-b', [])).toMatchObject(refused('build_changed'));
+    expect(fleet.asked).toEqual([{ name: 'ask_again', input: { name: 'host-b' } }]);
   });
 
   it('[BRK-1] tells who waits when the host is silent, and has it asked again when it is wanted', () => {

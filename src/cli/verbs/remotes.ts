@@ -22,7 +22,7 @@ import { whileTelling } from '../command-line/spinner.ts';
 import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 import { findingLine, findingSchema } from './doctor/check.ts';
-import { checkRemote, type SeenByDaemon } from './remotes/check-remote.ts';
+import { checkRemote, presentBuild, type SeenByDaemon } from './remotes/check-remote.ts';
 import { firstRows } from './remotes/first-rows.ts';
 import { entryOf, type Newcomer } from './remotes/onboard.ts';
 
@@ -65,6 +65,7 @@ export const add = defineVerb({
     port: option('--port <port>', 'local port of the tunnel'),
     remote_port: option('--remote-port <port>', 'port that its daemon listens on'),
     display: option('--display <name>', 'name on the board'),
+    pin: option('--pin', 'use it only while its daemon is of the build that it is now'),
     dry_run: DRY_RUN,
   },
   examples: [
@@ -72,11 +73,48 @@ export const add = defineVerb({
     ['svc remotes add host-b --ssh host-b-login --port 4001', 'reached by a tunnel from port 4001'],
   ],
   json: changedSchema,
-  run: (context, { json: _json, dry_run, ssh_flag = [], ...given }) =>
-    given.name.includes('@')
-      ? addBySsh(context, { alias: given.name, flags: ssh_flag }, dry_run === true)
-      : change(context, given.name, remoteOf(given), dry_run === true),
+  async run(context, { json: _json, dry_run, pin: pins = false, ssh_flag = [], ...given }) {
+    if (given.name.includes('@'))
+      return addBySsh(context, { alias: given.name, flags: ssh_flag, pins }, dry_run === true);
+    const remote = remoteOf(given);
+    const pinned = pins ? await asItIsNow(context, remote) : remote;
+    return change(context, given.name, pinned, dry_run === true);
+  },
 });
+
+export const pin = defineVerb({
+  summary: 'Use a remote only while its daemon is of the build that it is now',
+  arguments: { name: argument('<name>', 'host id of the remote') },
+  options: { remove: option('--remove', 'any build will do again'), dry_run: DRY_RUN },
+  examples: [
+    ['svc remotes pin host-b', 'pins its build, also after an upgrade that was meant'],
+    ['svc remotes pin host-b --remove', 'no longer'],
+  ],
+  page: 'other-hosts.md',
+  json: changedSchema.extend({ build: z.string().nullable() }),
+  async run(context, { name, remove = false, dry_run = false }) {
+    const settings = readSettings(context.env);
+    const { remotes } = readRemotes(settings);
+    const remote = remotes.find((one) => one.name === name);
+    if (remote === undefined)
+      throw noRemoteCalled(
+        name,
+        remotes.map((one) => one.name),
+      );
+    const changed = remove ? { ...remote, build: undefined } : await asItIsNow(context, remote);
+    if (dry_run) return change(context, name, changed, true);
+    const { file, names } = await changeRemote(settings, name, changed);
+    const { build = null } = changed;
+    const what =
+      build === null ? 'may be of any build' : `is used only while its daemon is of build ${build}`;
+    return { json: { file, remotes: names, build }, text: `${name} ${what}.\n` };
+  },
+});
+
+/** A remote with the build of its daemon pinned. */
+async function asItIsNow({ env }: CliContext, remote: Remote): Promise<Remote> {
+  return { ...remote, build: await presentBuild(remote, fleetOfDaemon(readSettings(env))) };
+}
 
 export const rm = defineVerb({
   summary: 'Remove a remote',

@@ -181,9 +181,14 @@ const remoteSchema = z.object({
 });
 export type Remote = z.infer<typeof remoteSchema>;
 
-/** A remote that does not answer and is asked only now and then: why, and when it last answered in milliseconds since the Unix epoch. */
+export const silenceSchema = z.enum(['remote_unreachable', 'build_changed']);
+/**
+ * A remote that gets no request now: it does not answer and is asked only now and then, or it is not of its pinned build.
+ * Why, and when it last answered in milliseconds since the Unix epoch.
+ */
 const silentRemoteSchema = z.object({
   name: z.string(),
+  code: silenceSchema,
   reason: z.string(),
   last_ok_at: z.number().nullable(),
 });
@@ -191,13 +196,14 @@ export type SilentRemote = z.infer<typeof silentRemoteSchema>;
 
 /** What is answered at once for such a remote. */
 export function silenceFault(
-  { name, reason, last_ok_at }: SilentRemote,
+  { name, code, reason, last_ok_at }: SilentRemote,
   now: number,
-): { code: 'remote_unreachable'; message: string } {
+): { code: SilentRemote['code']; message: string } {
+  if (code === 'build_changed') return { code, message: `Nothing was sent. ${reason}` };
   const seconds = last_ok_at === null ? null : Math.max(0, Math.round((now - last_ok_at) / 1_000));
   const since = seconds === null ? 'has not answered yet' : `has not answered for ${seconds} s`;
   return {
-    code: 'remote_unreachable',
+    code,
     message: `${name} ${since}; another attempt runs now. Nothing was sent. ${reason}`,
   };
 }
@@ -224,7 +230,7 @@ export const fleetEvents = {
   remotes_changed: z.object({ remotes: z.array(remoteSchema) }),
   /** The tag of the copies of their feeds, as `feeds` answers it: sent at the start and after changes. */
   feeds_changed: z.object({ tag: z.string().nullable() }),
-  /** All remotes that do not answer and whose breaker is tripped: sent after each change. */
+  /** All remotes that get no request now: sent after each change. */
   silent_changed: z.object({ silent: z.array(silentRemoteSchema) }),
   /** What is known of the private network: sent when a look at it shows something else. `network` is null without it. */
   tailnet_changed: z.object({

@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
+import { versionAnswer } from '../answers.ts';
 import { runInProcess } from '../in-process.ts';
+import { whileAnswering } from './remotes/while-answering.ts';
 
 let scratch: ScratchFolder;
 beforeEach(() => {
@@ -85,6 +87,38 @@ describe('svc remotes', () => {
     await remotes('add', 'host-b', '--socket', '/run/b.sock');
     expect(await listed()).toEqual([{ name: 'host-b', socket: '/run/b.sock', ...kept }]);
     expect((await remotes('list')).out).toMatch(/host-b\s+-\s+\/run\/b\.sock/);
+  });
+
+  it('pins the build of a daemon as it is added, and of one that is listed, and keeps the rest of its entry', async () => {
+    const there = versionAnswer({ host: 'host-b', git_short_sha: 'b1b1b1b' });
+    await whileAnswering(there, async (url) => {
+      await remotes('add', 'host-b', '--url', url, '--pin');
+      expect(await listed()).toEqual([{ name: 'host-b', url, build: 'b1b1b1b' }]);
+      scratch.write('remotes.json', { remotes: [{ name: 'host-b', url, auth: 'pubkey' }] });
+      const shown = await remotes('pin', 'host-b', '--dry-run');
+      expect([shown.out.includes('b1b1b1b'), await listed()]).toEqual([
+        true,
+        [{ name: 'host-b', url, auth: 'pubkey' }],
+      ]);
+      await remotes('pin', 'host-b');
+      expect(await listed()).toEqual([{ name: 'host-b', url, build: 'b1b1b1b', auth: 'pubkey' }]);
+      await remotes('add', 'host-b', '--url', url);
+      expect(await listed()).toMatchObject([{ build: 'b1b1b1b', auth: 'pubkey' }]);
+      await remotes('pin', 'host-b', '--remove');
+      expect(await listed()).toEqual([{ name: 'host-b', url, auth: 'pubkey' }]);
+    });
+  });
+
+  it('pins nothing of a daemon that does not answer, and adds no entry for it', async () => {
+    await expect(remotes('add', 'host-b', '--port', '1', '--pin')).rejects.toMatchObject({
+      code: 'remote_unreachable',
+      message: expect.stringContaining('nothing was written'),
+    });
+    expect(existsSync(file())).toBe(false);
+    await remotes('add', 'host-b', '--port', '1');
+    await expect(remotes('pin', 'host-b')).rejects.toMatchObject({ code: 'remote_unreachable' });
+    await expect(remotes('pin', 'host-c')).rejects.toMatchObject({ code: 'not_found' });
+    expect(await listed()).toEqual([{ name: 'host-b', port: 1 }]);
   });
 
   it('[OPF-6] removes the file with the last remote', async () => {

@@ -1,11 +1,12 @@
-import { isCoded, messageOf } from '../../../base/errors.ts';
+import { CodedError, isCoded, messageOf } from '../../../base/errors.ts';
 import { shellLine } from '../../../base/shell-word.ts';
 import { remoteAddress } from '../../../config/remotes.ts';
 import { wantsTunnel } from '../../../config/tunnels.ts';
 import type { FleetRow } from '../../../contract/http/fleet.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import type { Remote } from '../../../contract/operator-files.ts';
-import { placeOf } from '../../../contract/remote-address.ts';
+import { placeOf, type RemoteAddress } from '../../../contract/remote-address.ts';
+import { UNKNOWN_BUILD } from '../../../platform/build-stamp.ts';
 import { requestJson } from '../../../platform/http-client.ts';
 import { serverAt } from '../../../platform/own-socket.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
@@ -88,15 +89,9 @@ async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemo
   const mend = wantsTunnel(remote)
     ? `have its tunnel kept up: svc tunnels install ${name}; or in a terminal: svc tunnels run ${name}`
     : `see that its daemon runs there and that ${place} leads to it`;
-  let version: Version;
+  let version: Version | null;
   try {
-    const limits = { deadline_ms: ANSWER_MS, most_bytes: MOST_BYTES };
-    const to = await serverAt(address);
-    const { body } = await requestJson({ to, method: 'GET', path: '/api/v1/version', ...limits });
-    const parsed = versionSchema.safeParse(body);
-    if (!parsed.success)
-      return [fail('daemon', `what answers at ${place} is not a daemon of this kind`, mend)];
-    version = parsed.data;
+    version = await versionAt(address);
   } catch (error) {
     // The message of an untrusted socket has its fix already.
     if (isCoded(error, 'invalid_config'))
@@ -107,10 +102,12 @@ async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemo
       return [
         ok('daemon', `answers the daemon of this host at ${place}, where this command cannot connect`),
         ok('host id', name),
-        checkBuild(seen.build, own),
+        checkBuild(seen.build, own, remote),
       ];
     return [fail('daemon', `no answer at ${place}: ${messageOf(error)}`, mend)];
   }
+  if (version === null)
+    return [fail('daemon', `what answers at ${place} is not a daemon of this kind`, mend)];
   const { host, ready } = version;
   const answer = ready
     ? ok('daemon', `answers at ${place}`)
@@ -124,11 +121,53 @@ async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemo
         `correct the address; or, where it is this host that is meant: svc remotes rm ${name}, then svc remotes add ${host}`,
       ),
     ];
-  return [answer, ok('host id', host), checkBuild(version, own)];
+  return [answer, ok('host id', host), checkBuild(version, own, remote)];
 }
 
-function checkBuild(there: Build, own: Build): Finding {
+/** What the daemon at an address says of itself; null for a program that is no daemon of this kind. */
+async function versionAt(address: RemoteAddress): Promise<Version | null> {
+  const limits = { deadline_ms: ANSWER_MS, most_bytes: MOST_BYTES };
+  const to = await serverAt(address);
+  const { body } = await requestJson({ to, method: 'GET', path: '/api/v1/version', ...limits });
+  return versionSchema.safeParse(body).data ?? null;
+}
+
+/** The build of the daemon of a remote, to be pinned; throws where another host answers, or none. */
+export async function presentBuild(remote: Remote, seenByDaemon: SeenByDaemon): Promise<string> {
+  const { name } = remote;
+  const refused = (code: string, why: string) =>
+    new CodedError(code, `${why}; nothing was written. See why: svc remotes check ${name}`);
+  const address = remoteAddress(remote);
+  if (address === null) throw refused('invalid_config', `the entry of ${name} names no address`);
+  const place = placeOf(address);
+  const told = await versionAt(address).catch(async (error: unknown) => {
+    const seen = 'url' in address ? await seenByDaemon(name) : null;
+    if (seen?.reach.state === 'answers' && seen.build !== null) return { host: name, ...seen.build };
+    throw refused('remote_unreachable', `no answer at ${place}: ${messageOf(error)}`);
+  });
+  if (told === null)
+    throw refused('remote_unreachable', `what answers at ${place} is not a daemon of this kind`);
+  if (told.host !== name) throw refused('misdirected', `${place} leads to ${told.host}`);
+  return requireKnown(name, told.git_short_sha);
+}
+
+/** A daemon that runs from files without their history does not know its build. */
+export function requireKnown(name: string, build: string): string {
+  if (build !== UNKNOWN_BUILD) return build;
+  throw new CodedError(
+    'invalid_config',
+    `the daemon of ${name} does not know of which build it is, so that there is nothing to pin; install it there from its package, or run it from a clone`,
+  );
+}
+
+function checkBuild(there: Build, own: Build, { name, build }: Pick<Remote, 'name' | 'build'>): Finding {
   const is = ({ version, git_short_sha }: Build) => `${version} (${git_short_sha})`;
+  if (build !== undefined && there.git_short_sha !== build)
+    return fail(
+      'build',
+      `${is(there)}, and its entry pins ${build}, so nothing is passed on to it`,
+      `if that is right: svc remotes pin ${name}`,
+    );
   return is(there) === is(own)
     ? ok('build', is(there))
     : warn(

@@ -5,22 +5,22 @@ import { shellLine } from '../../../base/shell-word.ts';
 import { versionSchema } from '../../../contract/http/version.ts';
 import { type Remote, remoteSchema } from '../../../contract/operator-files.ts';
 import { type Finding, fail } from '../doctor/check.ts';
-import { askSsh, type CheckSurroundings } from './check-remote.ts';
+import { askSsh, type CheckSurroundings, requireKnown } from './check-remote.ts';
 
 const statusSchema = z.union([
   z.object({ running: z.literal(true), answer: versionSchema.nullable() }),
   z.object({ running: z.literal(false) }),
 ]);
 
-/** A host that SSH leads to, as it is asked for: `user@host`, or an alias with an @ in it. */
-export type Newcomer = { alias: string; flags: readonly string[] };
+/** A host that SSH leads to, as it is asked for: `user@host`, or an alias with an @ in it; `pins`: only with its present build. */
+export type Newcomer = { alias: string; flags: readonly string[]; pins: boolean };
 
 /**
  * Finds the daemon of a host through SSH, and answers the entry that leads to it by a tunnel: from a socket in `folder` to
  * the socket of that daemon, or its port. Throws `remote_unreachable`, with what fixes the step that failed.
  */
 export async function entryOf(
-  { alias, flags }: Newcomer,
+  { alias, flags, pins }: Newcomer,
   folder: string,
   surroundings: CheckSurroundings,
 ): Promise<Remote> {
@@ -49,7 +49,7 @@ export async function entryOf(
     throw refused(
       fail('daemon', `no daemon answers on ${alias}`, `start it: ${by_hand('svc daemon start')}`),
     );
-  const { host, listen } = status.data.answer;
+  const { host, listen, git_short_sha } = status.data.answer;
   const far = farEnd(listen);
   const entry = remoteSchema.safeParse({
     name: host,
@@ -57,6 +57,7 @@ export async function entryOf(
     ...(flags.length > 0 && { ssh_flags: flags }),
     socket: join(folder, `${host}.sock`),
     ...far,
+    ...(pins && { build: requireKnown(host, git_short_sha) }),
   });
   if (entry.success && far !== null) return entry.data;
   throw refused(

@@ -1,7 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { checkRemote, type SeenByDaemon } from '../../../../src/cli/verbs/remotes/check-remote.ts';
+import {
+  checkRemote,
+  presentBuild,
+  type SeenByDaemon,
+} from '../../../../src/cli/verbs/remotes/check-remote.ts';
+import { versionAnswer } from '../../answers.ts';
+import { whileAnswering } from './while-answering.ts';
 
 const OWN = { version: '0.1.0', git_short_sha: 'abc1234' };
 const SURROUNDINGS = {
@@ -38,5 +44,41 @@ describe('the check of a remote', () => {
     const findings = await checkRemote({ name, url: await nowhere() }, SURROUNDINGS, seenByDaemon);
     expect(findings).toMatchObject([{ level: 'fail' }]);
     expect(JSON.stringify(findings)).toContain('ECONNREFUSED');
+  });
+});
+
+describe('the build of a remote that is to be pinned', () => {
+  it('is that of the daemon at its address, else what the daemon here knows of it', async () => {
+    const there = versionAnswer({ host: 'host-b', git_short_sha: 'b1b1b1b' });
+    const asked = (url: string) => presentBuild({ name: 'host-b', url }, seen('answers'));
+    expect(await whileAnswering(there, asked)).toBe('b1b1b1b');
+    expect(await asked(await nowhere())).toBe('abc1234');
+  });
+
+  it.each([
+    [
+      'another host answers',
+      versionAnswer({ host: 'host-x' }),
+      'misdirected',
+      /leads to host-x; nothing was written/,
+    ],
+    ['it is no daemon', { hello: 1 }, 'remote_unreachable', /not a daemon of this kind; nothing was written/],
+    [
+      'it has none',
+      versionAnswer({ host: 'host-b', git_short_sha: 'unknown' }),
+      'invalid_config',
+      /does not know of which build/,
+    ],
+  ])('is refused where %s', async (_, told, code, says) => {
+    const asked = (url: string) => presentBuild({ name: 'host-b', url }, seen('no_answer'));
+    await expect(whileAnswering(told, asked)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(says),
+    });
+  });
+
+  it('is refused where nobody answers', async () => {
+    const asked = presentBuild({ name: 'host-b', url: await nowhere() }, seen('no_answer'));
+    await expect(asked).rejects.toMatchObject({ code: 'remote_unreachable' });
   });
 });
