@@ -31,12 +31,18 @@ const SETTLED = 1;
 const LINKED = 2;
 
 /** Fast, and a fifth of the bytes. */
-const PACKING = { level: 1 };
-const PACKED = Uint8Array.of(1);
-const PLAIN = Uint8Array.of(0);
+const PACKING_LEVEL = 1;
+const PACKED = 1;
+const PLAIN = 0;
+/**
+ * zlib writes into one piece of memory that is this much larger than what comes. Of many small pieces, its default, the C
+ * library keeps the memory for the thread; and with none left it would begin another one.
+ */
+const SPARE_BYTES = 64;
 /** No file name can hold it. */
 const BETWEEN_PATHS = '\0';
 const LENGTH_FIELD = 4;
+const HEAD_BYTES = 1 + LENGTH_FIELD;
 
 type Rest = { root: string; follow: boolean | null; folders: number; notes: [number, string, string][] };
 type Note = { digest: string; error: string };
@@ -113,7 +119,7 @@ export type SweepTable = {
 
 /**
  * Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. It says first whether the rest is
- * `packed`, which is compressed. That has four parts: a head as msgpack, the numbers as 64-bit floats, the paths of folders
+ * `packed`, which is compressed, and of how many bytes. That has four parts: a head as msgpack, the numbers as 64-bit floats, the paths of folders
  * and those of documents.
  */
 export function encodeTable(
@@ -149,7 +155,15 @@ export function encodeTable(
     paths(folders, before.folders),
     paths(documents, before.documents),
   ]);
-  return packed ? joinParts([PACKED, deflateRawSync(table, PACKING)]) : joinParts([PLAIN, table]);
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(table.length, head.writeUInt8(packed ? PACKED : PLAIN));
+  if (!packed) return joinParts([head, table]);
+  const chunkSize = Math.ceil(table.length / 2) + SPARE_BYTES;
+  const compressed = deflateRawSync(table, { level: PACKING_LEVEL, chunkSize });
+  const joined = joinParts([head, compressed]);
+  freeBytes(table);
+  freeChunk(compressed, chunkSize);
+  return joined;
 }
 
 /** The path of a row of a new table. */
@@ -175,7 +189,8 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
     folders: joinRows(tables.map(({ folders }) => ({ ...folders, notes: [] }))),
     documents: joinRows(tables.map(({ documents, rest }) => ({ ...documents, notes: rest.notes }))),
   };
-  for (const { packed, bytes: unpacked } of tables) if (packed) freeBytes(unpacked);
+  for (const { packed, bytes: unpacked } of tables)
+    if (packed) freeChunk(unpacked, unpacked.length + SPARE_BYTES);
   return joined;
 }
 
@@ -195,17 +210,23 @@ function decodeAll(bytes: Uint8Array): OneTable[] {
   }
 }
 
-function decodeOne([flag]: Uint8Array, table: Uint8Array): OneTable {
-  const packed = flag === PACKED[0];
-  const bytes = packed ? inflateRawSync(table) : table;
-  const [head, block, folderPaths, documentPaths] = splitParts(bytes);
-  const rest = unpack(head!) as Rest;
+function decodeOne(head: Uint8Array, table: Uint8Array): OneTable {
+  const packed = head[0] === PACKED;
+  const size = new DataView(head.buffer, head.byteOffset).getUint32(1, true);
+  const bytes = packed ? inflateRawSync(table, { chunkSize: size + SPARE_BYTES }) : table;
+  const [about, block, folderPaths, documentPaths] = splitParts(bytes);
+  const rest = unpack(about!) as Rest;
   const between = rest.folders * ROW_BYTES;
   return {
     ...{ packed, bytes, rest },
     folders: rowsOf(folderPaths!, block!.subarray(0, between)),
     documents: rowsOf(documentPaths!, block!.subarray(between)),
   };
+}
+
+/** Frees what zlib has written into one piece of so many bytes; a small one is in memory that others use too. */
+function freeChunk({ buffer }: Uint8Array, bytes: number): void {
+  if (buffer.byteLength === bytes) freeBytes(new Uint8Array(buffer));
 }
 
 /** A root has an empty path, so that only the numbers tell whether there is any row. */

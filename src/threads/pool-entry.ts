@@ -6,6 +6,7 @@ import type { CallTable } from '../contract/threads/call-table.ts';
 import { bulkBuffer } from './bulk.ts';
 import type { Handlers } from './calls.ts';
 import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
+import { createHeapRelease } from './heap-release.ts';
 import { JobStep } from './job-step.ts';
 import { errorFrame, serveCall } from './serve-call.ts';
 import { stepBack } from './thread-priority.ts';
@@ -30,11 +31,13 @@ export function createPoolEntry<J extends CallTable>(
   makeHandlers: (noteStep: NoteStep) => Handlers<J>,
 ): (packet: JobPacket) => Promise<unknown> {
   stepBack();
+  const releaseHeapLater = createHeapRelease();
   // A thread runs one job at a time.
   let step: JobStep | null = null;
   const handlers = makeHandlers((token) => step?.note(token));
   const served = withFaults(jobs, handlers as Handlers<CallTable>);
   return async (packet) => {
+    releaseHeapLater();
     const frame = decodeFrame(packet.frame);
     if (frame.kind !== 'call') throw new TypeError(`A pool job arrived as a frame of kind ${frame.kind}`);
     const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
