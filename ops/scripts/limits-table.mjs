@@ -2280,6 +2280,7 @@ export const NOT_LIMITS = {
     'ledgers/encoded-buckets.ts NUMBERS_BYTES',
     'ledgers/events-index.ts CHECKPOINT_EVERY_BYTES',
     'routes/digests.ts LONG_BYTES',
+    'threads/heap-release.ts LEFT_BYTES',
     'recorder/kept-audio.ts HEADER_EVERY_BYTES',
   ],
   'a fixed size, or another name of a limit': [
@@ -2289,6 +2290,8 @@ export const NOT_LIMITS = {
     'fibers/document.ts MAX_DOCUMENT_BYTES',
     'threads/job-step.ts HEAD_BYTES',
     'fibers/sweep-table.ts ROW_BYTES',
+    'fibers/sweep-table.ts HEAD_BYTES',
+    'fibers/sweep-table.ts SPARE_BYTES',
     'recorder/audio/wav-header.ts WAV_HEADER_BYTES',
     'recorder/audio/wav-header.ts SAMPLE_BYTES',
     'recorder/engines/child-engine.ts FIRST_BYTES',
