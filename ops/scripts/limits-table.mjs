@@ -2290,7 +2290,6 @@ export const NOT_LIMITS = {
     'fibers/document.ts MAX_DOCUMENT_BYTES',
     'threads/job-step.ts HEAD_BYTES',
     'fibers/sweep-table.ts ROW_BYTES',
-    'fibers/sweep-table.ts HEAD_BYTES',
     'fibers/sweep-table.ts SPARE_BYTES',
     'recorder/audio/wav-header.ts WAV_HEADER_BYTES',
     'recorder/audio/wav-header.ts SAMPLE_BYTES',

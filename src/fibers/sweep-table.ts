@@ -42,7 +42,8 @@ const SPARE_BYTES = 64;
 /** No file name can hold it. */
 const BETWEEN_PATHS = '\0';
 const LENGTH_FIELD = 4;
-const HEAD_BYTES = 1 + LENGTH_FIELD;
+/** Of one table: whether it is packed, the rest, the numbers, the paths of folders and those of documents. */
+const PARTS = 5;
 
 type Rest = { root: string; follow: boolean | null; folders: number; notes: [number, string, string][] };
 type Note = { digest: string; error: string };
@@ -118,9 +119,9 @@ export type SweepTable = {
 };
 
 /**
- * Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. It says first whether the rest is
- * `packed`, which is compressed, and of how many bytes. That has four parts: a head as msgpack, the numbers as 64-bit floats, the paths of folders
- * and those of documents.
+ * Encodes the table of a sweep; the numbers among `rows` are those of rows of `before`. It has five parts: whether the
+ * others are `packed`, which is compressed behind their length; a head as msgpack, the numbers as 64-bit floats, the paths
+ * of folders and those of documents.
  */
 export function encodeTable(
   before: SweepTable,
@@ -149,21 +150,14 @@ export function encodeTable(
   const rest: Rest = { root, follow, folders: folders.length, notes };
   const paths = (of: readonly TableRow<{ path: string }>[], known: KnownRows) =>
     Buffer.from(of.map((row) => pathOf(row, known)).join(BETWEEN_PATHS));
-  const table = joinParts([
-    pack(rest),
-    Buffer.from(numbers.buffer),
+  const parts = [
+    // A copy: the packer goes on to use the memory of what it returns.
+    new Uint8Array(pack(rest)),
+    new Uint8Array(numbers.buffer),
     paths(folders, before.folders),
     paths(documents, before.documents),
-  ]);
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(table.length, head.writeUInt8(packed ? PACKED : PLAIN));
-  if (!packed) return joinParts([head, table]);
-  const chunkSize = Math.ceil(table.length / 2) + SPARE_BYTES;
-  const compressed = deflateRawSync(table, { level: PACKING_LEVEL, chunkSize });
-  const joined = joinParts([head, compressed]);
-  freeBytes(table);
-  freeChunk(compressed, chunkSize);
-  return joined;
+  ];
+  return joinParts([Uint8Array.of(packed ? PACKED : PLAIN), ...(packed ? parts.map(packedPart) : parts)]);
 }
 
 /** The path of a row of a new table. */
@@ -182,46 +176,76 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
   const [first] = tables;
   if (first === undefined || tables.some((table) => table.rest.root !== root))
     return { packed: false, follow: false, folders: joinRows([]), documents: joinRows([]) };
-  const joined = {
+  return {
     packed: tables.length === 1 && first.packed,
     // Tables that were read by different rules for links make one that was read by neither.
     follow: tables.every(({ rest }) => rest.follow === first.rest.follow) ? first.rest.follow : null,
     folders: joinRows(tables.map(({ folders }) => ({ ...folders, notes: [] }))),
     documents: joinRows(tables.map(({ documents, rest }) => ({ ...documents, notes: rest.notes }))),
   };
-  for (const { packed, bytes: unpacked } of tables)
-    if (packed) freeChunk(unpacked, unpacked.length + SPARE_BYTES);
-  return joined;
 }
 
-/** The numbers are still bytes here, which need not lie where floats may. */
-type Block = { paths: string[]; numbers: Uint8Array };
+/** The numbers of a table that was not packed are still bytes here, which need not lie where floats may. */
+type Block = { paths: string[]; numbers: Float64Array | Uint8Array };
 
-type OneTable = { packed: boolean; bytes: Uint8Array; rest: Rest; folders: Block; documents: Block };
+type OneTable = { packed: boolean; rest: Rest; folders: Block; documents: Block };
 
 function decodeAll(bytes: Uint8Array): OneTable[] {
   try {
     const parts = splitParts(bytes);
     const tables: OneTable[] = [];
-    for (let at = 0; at < parts.length; at += 2) tables.push(decodeOne(parts[at]!, parts[at + 1]!));
+    for (let at = 0; at < parts.length; at += PARTS) tables.push(decodeOne(parts.slice(at, at + PARTS)));
     return tables;
   } catch {
     return [];
   }
 }
 
-function decodeOne(head: Uint8Array, table: Uint8Array): OneTable {
-  const packed = head[0] === PACKED;
-  const size = new DataView(head.buffer, head.byteOffset).getUint32(1, true);
-  const bytes = packed ? inflateRawSync(table, { chunkSize: size + SPARE_BYTES }) : table;
-  const [about, block, folderPaths, documentPaths] = splitParts(bytes);
-  const rest = unpack(about!) as Rest;
+function decodeOne([flag, ...parts]: readonly Uint8Array[]): OneTable {
+  const packed = flag![0] === PACKED;
+  // One after another, so that the memory of one serves the next.
+  const read = <T>(part: Uint8Array, use: (bytes: Uint8Array) => T): T =>
+    packed ? withUnpacked(part, use) : use(part);
+  const [about, numbers, folder_paths, document_paths] = parts;
+  const rest = read(about!, unpack) as Rest;
   const between = rest.folders * ROW_BYTES;
+  const folders = read(folder_paths!, textOf);
+  const documents = read(document_paths!, textOf);
+  const all = packed ? unpacked(numbers!) : numbers!;
+  const numbersOf = (bytes: Uint8Array) => (packed ? floatsIn(bytes) : bytes);
   return {
-    ...{ packed, bytes, rest },
-    folders: rowsOf(folderPaths!, block!.subarray(0, between)),
-    documents: rowsOf(documentPaths!, block!.subarray(between)),
+    ...{ packed, rest },
+    folders: rowsOf(folders, numbersOf(all.subarray(0, between))),
+    documents: rowsOf(documents, numbersOf(all.subarray(between))),
   };
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
+}
+
+/** The bytes in compressed form, behind their number; they are freed. */
+function packedPart(bytes: Uint8Array): Uint8Array {
+  const chunkSize = Math.ceil(bytes.length / 2) + SPARE_BYTES;
+  const compressed = deflateRawSync(bytes, { level: PACKING_LEVEL, chunkSize });
+  const part = Buffer.allocUnsafeSlow(LENGTH_FIELD + compressed.length);
+  part.set(compressed, part.writeUInt32LE(bytes.length));
+  freeBytes(bytes);
+  freeChunk(compressed, chunkSize);
+  return part;
+}
+
+function unpacked(part: Uint8Array): Uint8Array {
+  const size = new DataView(part.buffer, part.byteOffset).getUint32(0, true);
+  return inflateRawSync(part.subarray(LENGTH_FIELD), { chunkSize: size + SPARE_BYTES });
+}
+
+/** What `use` makes of the bytes of a part, which are freed. */
+function withUnpacked<T>(part: Uint8Array, use: (bytes: Uint8Array) => T): T {
+  const bytes = unpacked(part);
+  const made = use(bytes);
+  freeChunk(bytes, bytes.length + SPARE_BYTES);
+  return made;
 }
 
 /** Frees what zlib has written into one piece of so many bytes; a small one is in memory that others use too. */
@@ -230,27 +254,39 @@ function freeChunk({ buffer }: Uint8Array, bytes: number): void {
 }
 
 /** A root has an empty path, so that only the numbers tell whether there is any row. */
-function rowsOf(paths: Uint8Array, numbers: Uint8Array): Block {
-  if (numbers.length === 0) return { paths: [], numbers };
-  const text = Buffer.from(paths.buffer, paths.byteOffset, paths.length).toString();
-  return { paths: text.split(BETWEEN_PATHS), numbers };
+function rowsOf(paths: string, numbers: Block['numbers']): Block {
+  return { paths: numbers.length === 0 ? [] : paths.split(BETWEEN_PATHS), numbers };
 }
 
 function joinRows(blocks: readonly (Block & { notes: Rest['notes'] })[]): KnownRows {
-  const bytes = new Uint8Array(blocks.reduce((sum, block) => sum + block.numbers.length, 0));
-  const numbers = new Float64Array(bytes.buffer);
+  const numbers = joinNumbers(blocks.map((block) => block.numbers));
   const notes = new Map<number, Note>();
   let at = 0;
   for (const block of blocks) {
-    bytes.set(block.numbers, at);
     for (const [index, digest, error] of block.notes) notes.set(at / ROW_BYTES + index, { digest, error });
-    at += block.numbers.length;
+    at += block.numbers.byteLength;
   }
   return new KnownRows(
     blocks.flatMap((block) => block.paths),
     numbers,
     notes,
   );
+}
+
+function joinNumbers(blocks: readonly Block['numbers'][]): Float64Array {
+  const [first] = blocks;
+  if (blocks.length === 1 && first instanceof Float64Array) return first;
+  const bytes = new Uint8Array(blocks.reduce((sum, block) => sum + block.byteLength, 0));
+  let at = 0;
+  for (const { buffer, byteOffset, byteLength } of blocks) {
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+    at += byteLength;
+  }
+  return floatsIn(bytes);
+}
+
+function floatsIn({ buffer, byteOffset, byteLength }: Uint8Array): Float64Array {
+  return new Float64Array(buffer, byteOffset, byteLength / Float64Array.BYTES_PER_ELEMENT);
 }
 
 function writeNumbers(
