@@ -66,7 +66,8 @@ export class FleetFeeds {
   readonly #spares = new SpareMemories();
   #last_change = 0;
   #telling = false;
-  #silent: SilentRemote[] = [];
+  /** As they were told last; null before that, for who hears of them may know those of an earlier life of this thread. */
+  #silent: SilentRemote[] | null = null;
   readonly #stopLooking: () => void;
 
   constructor(options: FleetFeedsOptions) {
@@ -244,7 +245,7 @@ export class FleetFeeds {
   /** A change of one remote, or of which there are. */
   #changed(name?: string): void {
     this.#last_change += 1;
-    const was = this.#silent.find((one) => one.name === name) ?? null;
+    const was = this.#silent?.find((one) => one.name === name) ?? null;
     if (name === undefined || !isDeepStrictEqual(this.#silence(name), was)) this.#tellSilent();
     if (this.#telling) return;
     this.#telling = true;

@@ -294,7 +294,7 @@ describe('the feeds of the remotes', () => {
       feeds.follow([pinned('b1')]);
       await pass(5_000);
       expect(originOf('host-b')).toMatchObject({ state: 'fresh', error: null, build: 'b1' });
-      expect([refused(), silences]).toEqual([null, []]);
+      expect([refused(), silences]).toEqual([null, [[]]]);
     });
 
     it('stay as they were from the first answer of another build, until that one is pinned', async () => {
@@ -477,7 +477,7 @@ describe('the breaker of a remote', () => {
     feeds.follow([remoteOf('host-b')]);
     await pass(20_000);
     expect([breaker('host-b'), originOf('host-b').error?.code]).toEqual(['tripped', 'answer_unreadable']);
-    expect([silences, restarted]).toEqual([[], []]);
+    expect([silences, restarted]).toEqual([[[]], []]);
     expect(() => feeds.refuseSilent('host-b')).not.toThrow();
   });
 
@@ -507,7 +507,11 @@ describe('the breaker of a remote', () => {
     await pass(1_000);
     b.gone();
     await pass(20_000);
-    expect([breaker('host-b'), breaker('host-d'), silences]).toEqual(['tripped', 'tripped', [['host-b']]]);
+    expect([breaker('host-b'), breaker('host-d'), silences]).toEqual([
+      'tripped',
+      'tripped',
+      [[], ['host-b']],
+    ]);
     await pass(1_000);
     const asked = () => transport.asked.filter(({ to }) => to.name === 'host-b').length;
     const before = asked();
@@ -523,6 +527,11 @@ describe('the breaker of a remote', () => {
     feeds.askAgain('host-b');
     await pass(50);
     expect([breaker('host-b'), silences.at(-1)]).toEqual(['closed', []]);
+  });
+
+  it('[BRK-1] says at its start that none is silent, which its earlier life may have said of some', () => {
+    feeds.follow([remoteOf('host-b')]);
+    expect(silences).toEqual([[]]);
   });
 
   it('[BRK-1] asks through a tunnel that was restarted once that has had its time', async () => {
