@@ -59,7 +59,7 @@ const NEXT_STREAM = { first: 5_000, most: 300_000 };
 const STEADY_MS = 30_000;
 
 const liveSchema = z.object({ feed: z.string(), since: z.string().optional(), tag: z.string().nullish() });
-const versionSchema = z.object({ host: z.string(), git_short_sha: z.string() });
+const versionSchema = z.object({ host: z.string(), git_short_sha: z.string().max(200) });
 
 export type RemoteFeedOptions = {
   remote: FollowedRemote;

@@ -77,7 +77,8 @@ export const add = defineVerb({
     if (given.name.includes('@'))
       return addBySsh(context, { alias: given.name, flags: ssh_flag, pins }, dry_run === true);
     const remote = remoteOf(given);
-    const pinned = pins ? await asItIsNow(context, remote) : remote;
+    const fix = 'See that its daemon runs and that the address leads to it, or add it without --pin';
+    const pinned = pins ? await asItIsNow(context, remote, fix) : remote;
     return change(context, given.name, pinned, dry_run === true);
   },
 });
@@ -101,7 +102,8 @@ export const pin = defineVerb({
         name,
         remotes.map((one) => one.name),
       );
-    const changed = remove ? { ...remote, build: undefined } : await asItIsNow(context, remote);
+    const fix = `See why: svc remotes check ${name}`;
+    const changed = remove ? { ...remote, build: undefined } : await asItIsNow(context, remote, fix);
     if (dry_run) return change(context, name, changed, true);
     const { file, names } = await changeRemote(settings, name, changed);
     const { build = null } = changed;
@@ -111,9 +113,9 @@ export const pin = defineVerb({
   },
 });
 
-/** A remote with the build of its daemon pinned. */
-async function asItIsNow({ env }: CliContext, remote: Remote): Promise<Remote> {
-  return { ...remote, build: await presentBuild(remote, fleetOfDaemon(readSettings(env))) };
+/** A remote with the build of its daemon pinned; `fix` is for one that does not answer. */
+async function asItIsNow({ env }: CliContext, remote: Remote, fix: string): Promise<Remote> {
+  return { ...remote, build: await presentBuild(remote, fleetOfDaemon(readSettings(env)), fix) };
 }
 
 export const rm = defineVerb({

@@ -132,11 +132,10 @@ async function versionAt(address: RemoteAddress): Promise<Version | null> {
   return versionSchema.safeParse(body).data ?? null;
 }
 
-/** The build of the daemon of a remote, to be pinned; throws where another host answers, or none. */
-export async function presentBuild(remote: Remote, seenByDaemon: SeenByDaemon): Promise<string> {
+/** The build of the daemon of a remote, to be pinned; throws where another host answers, or none, with that fix. */
+export async function presentBuild(remote: Remote, seenByDaemon: SeenByDaemon, fix: string): Promise<string> {
   const { name } = remote;
-  const refused = (code: string, why: string) =>
-    new CodedError(code, `${why}; nothing was written. See why: svc remotes check ${name}`);
+  const refused = (code: string, why: string) => new CodedError(code, `${why}; nothing was written. ${fix}`);
   const address = remoteAddress(remote);
   if (address === null) throw refused('invalid_config', `the entry of ${name} names no address`);
   const place = placeOf(address);
@@ -148,11 +147,11 @@ export async function presentBuild(remote: Remote, seenByDaemon: SeenByDaemon): 
   if (told === null)
     throw refused('remote_unreachable', `what answers at ${place} is not a daemon of this kind`);
   if (told.host !== name) throw refused('misdirected', `${place} leads to ${told.host}`);
-  return requireKnown(name, told.git_short_sha);
+  return requireKnownBuild(name, told.git_short_sha);
 }
 
 /** A daemon that runs from files without their history does not know its build. */
-export function requireKnown(name: string, build: string): string {
+export function requireKnownBuild(name: string, build: string): string {
   if (build !== UNKNOWN_BUILD) return build;
   throw new CodedError(
     'invalid_config',

@@ -5,7 +5,7 @@ import { shellLine } from '../../../base/shell-word.ts';
 import { versionSchema } from '../../../contract/http/version.ts';
 import { type Remote, remoteSchema } from '../../../contract/operator-files.ts';
 import { type Finding, fail } from '../doctor/check.ts';
-import { askSsh, type CheckSurroundings, requireKnown } from './check-remote.ts';
+import { askSsh, type CheckSurroundings, requireKnownBuild } from './check-remote.ts';
 
 const statusSchema = z.union([
   z.object({ running: z.literal(true), answer: versionSchema.nullable() }),
@@ -57,7 +57,7 @@ export async function entryOf(
     ...(flags.length > 0 && { ssh_flags: flags }),
     socket: join(folder, `${host}.sock`),
     ...far,
-    ...(pins && { build: requireKnown(host, git_short_sha) }),
+    ...(pins && { build: requireKnownBuild(host, git_short_sha) }),
   });
   if (entry.success && far !== null) return entry.data;
   throw refused(

@@ -50,7 +50,7 @@ describe('the check of a remote', () => {
 describe('the build of a remote that is to be pinned', () => {
   it('is that of the daemon at its address, else what the daemon here knows of it', async () => {
     const there = versionAnswer({ host: 'host-b', git_short_sha: 'b1b1b1b' });
-    const asked = (url: string) => presentBuild({ name: 'host-b', url }, seen('answers'));
+    const asked = (url: string) => presentBuild({ name: 'host-b', url }, seen('answers'), '');
     expect(await whileAnswering(there, asked)).toBe('b1b1b1b');
     expect(await asked(await nowhere())).toBe('abc1234');
   });
@@ -70,7 +70,7 @@ describe('the build of a remote that is to be pinned', () => {
       /does not know of which build/,
     ],
   ])('is refused where %s', async (_, told, code, says) => {
-    const asked = (url: string) => presentBuild({ name: 'host-b', url }, seen('no_answer'));
+    const asked = (url: string) => presentBuild({ name: 'host-b', url }, seen('no_answer'), '');
     await expect(whileAnswering(told, asked)).rejects.toMatchObject({
       code,
       message: expect.stringMatching(says),
@@ -78,7 +78,7 @@ describe('the build of a remote that is to be pinned', () => {
   });
 
   it('is refused where nobody answers', async () => {
-    const asked = presentBuild({ name: 'host-b', url: await nowhere() }, seen('no_answer'));
+    const asked = presentBuild({ name: 'host-b', url: await nowhere() }, seen('no_answer'), '');
     await expect(asked).rejects.toMatchObject({ code: 'remote_unreachable' });
   });
 });
