@@ -244,6 +244,10 @@ describe('svc remotes add user@host', () => {
     ]);
     startTunnel();
     await answered();
+    const { git_short_sha } = (await owner.http.get<{ git_short_sha: string }>('/version')).body;
+    await add('--pin');
+    expect(JSON.parse(readFileSync(file(), 'utf8')).remotes[0].build).toBe(git_short_sha);
+    await answered();
   });
 
   it('gives no host the name of a remote that is reached another way', async () => {
