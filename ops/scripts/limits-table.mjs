@@ -496,7 +496,7 @@ export const LIMITS = [
     title: 'Requests and connections',
     rows: [
       [
-        'http/schema-issues.ts',
+        'http/request-input.ts',
         'MOST_ISSUES',
         'Issues that a refusal lists',
         'issues',

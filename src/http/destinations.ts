@@ -1,7 +1,7 @@
 import { refusal } from './error-reply.ts';
 import { FieldScan } from './field-scan.ts';
 import type { Call } from './request-call.ts';
-import { addressedHost, namedHost, type Route } from './routing.ts';
+import type { Route, Routing } from './routing.ts';
 import type { Row } from './row.ts';
 
 /** Finds out which daemon a request is for, from its query, its parsed body, or its body while it comes. */
@@ -60,4 +60,23 @@ export class Destinations {
       }
     };
   }
+}
+
+/** The host that a parsed query or body names, if it names one. */
+export function namedHost(routing: Routing, input: unknown): string | undefined {
+  if (routing === 'local' || routing === 'fan-in' || typeof input !== 'object' || input === null)
+    return undefined;
+  const name = typeof routing === 'object' ? routing.param : 'origin';
+  const value: unknown = Object.getOwnPropertyDescriptor(input, name)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The host that the address in a body means, if it has one. */
+function addressedHost(
+  { addressed }: { addressed?: { field: string; hostIn(value: string): string | undefined } },
+  input: unknown,
+): string | undefined {
+  if (addressed === undefined || typeof input !== 'object' || input === null) return undefined;
+  const value: unknown = Object.getOwnPropertyDescriptor(input, addressed.field)?.value;
+  return typeof value === 'string' ? addressed.hostIn(value) : undefined;
 }

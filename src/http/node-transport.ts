@@ -11,11 +11,11 @@ import { SECURITY_HEADERS } from '../access/security-headers.ts';
 import { systemCode } from '../base/errors.ts';
 import { type ErrorCode, statusOf } from '../contract/error-codes.ts';
 import { errorBody } from './error-reply.ts';
-import { handshakeFault } from './handshake.ts';
 import { NodeExchange, type NodeHandshake, readNodeHead } from './node-exchange.ts';
 import { SocketSource } from './node-sockets.ts';
 import { NodeWebSockets } from './node-web-sockets.ts';
 import { STATUS_LINES } from './prepared-reply.ts';
+import { handshakeFault } from './request-head.ts';
 import type { Binding, Listener, RequestTaker, Transport } from './transport.ts';
 
 const MOST_HEADER_BYTES = 65_536;

@@ -1,7 +1,9 @@
+import type { Clock } from '../base/clock.ts';
 import { BodyBytes } from './body-bytes.ts';
 import { refusal } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
-import type { SlowBodies } from './slow-bodies.ts';
+import { BudgetShare, MemoryBudget } from './memory-budget.ts';
+import type { Call } from './request-call.ts';
 
 /** Time for a whole body where its row says nothing, in milliseconds. */
 export const BODY_TIMEOUT_MS = 30_000;
@@ -85,49 +87,68 @@ export function noMemory(): Error {
   );
 }
 
-/**
- * Decodes a JSON body; nothing at all counts as `{}`. Throws `unsupported_media_type` for another type or charset, and
- * `invalid_json` for bytes that are no UTF-8 or no JSON.
- */
-export function parseJsonBody(body: Uint8Array, content_type: string | undefined): unknown {
-  const type = content_type === undefined ? null : parseContentType(content_type);
-  if (type === null ? body.length > 0 : type.media_type !== 'application/json') {
-    throw refusal('unsupported_media_type', 'The body must be sent with Content-Type: application/json.');
+const LOOK_EVERY_MS = 1_000;
+/** Well below the ten seconds after which a transport would close a connection without an answer. */
+const KEEP_EVERY_LOOKS = 4;
+
+/** Requests whose body has not come whole yet, each with its own time limit. */
+export class SlowBodies {
+  #clock: Clock;
+  #awaited = new Map<Exchange, { until: number; expire: () => void }>();
+  #cancel: (() => void) | null = null;
+  #looks = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
-  if (type !== null && !type.charsets.every(isUtf8)) {
-    throw refusal(
-      'unsupported_media_type',
-      'JSON must be UTF-8; encode the body in UTF-8 and leave the charset out of the Content-Type.',
-    );
+
+  /** Calls `expire` once, unless the exchange is removed or its client leaves before. */
+  add(exchange: Exchange, timeout_ms: number, expire: () => void): void {
+    this.#awaited.set(exchange, { until: this.#clock.now() + timeout_ms, expire });
+    this.#cancel ??= this.#clock.every(LOOK_EVERY_MS, () => this.#look());
   }
-  if (body.length === 0) return {};
-  if (hasUtf16Mark(body)) {
-    throw refusal('invalid_json', 'The body begins with the byte order mark of UTF-16; encode it in UTF-8.');
+
+  remove(exchange: Exchange): void {
+    this.#awaited.delete(exchange);
   }
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch {
-    throw refusal('invalid_json', 'The body is not valid UTF-8; encode it in UTF-8.');
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw refusal('invalid_json', 'The body is not valid JSON.');
+
+  #look(): void {
+    const now = this.#clock.now();
+    this.#looks += 1;
+    for (const [exchange, { until, expire }] of [...this.#awaited]) {
+      if (!exchange.open) this.#awaited.delete(exchange);
+      else if (until <= now) expire();
+      else if (this.#looks % KEEP_EVERY_LOOKS === 0) exchange.keepReading();
+    }
+    if (this.#awaited.size > 0) return;
+    this.#cancel?.();
+    this.#cancel = null;
   }
 }
 
-function parseContentType(header: string): { media_type: string; charsets: string[] } {
-  const [media_type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
-  const charsets = parameters.flatMap((parameter) => /^charset\s*=\s*(.*)$/.exec(parameter)?.[1] ?? []);
-  return { media_type, charsets };
-}
+/** A body of up to this many bytes needs no budget: so many requests wait at most that they are bounded. */
+const SHORT_BODY = 16 * 1024;
+/** Bodies above this have a part of the budget of their own, so that documents are taken while they use it up. */
+const LONG_BODY = 4 * 1024 * 1024;
+const KEPT_FROM_LONG_BODIES = 0.2;
 
-/** ASCII is a part of UTF-8. */
-function isUtf8(charset: string): boolean {
-  return /^(["']?)(?:utf-?8|us-ascii)\1$/.test(charset);
-}
+/** The memory that all request bodies have together. */
+export class BodyMemory {
+  readonly #other: MemoryBudget;
+  readonly #long: MemoryBudget;
 
-function hasUtf16Mark([first, second]: Uint8Array): boolean {
-  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  constructor(bytes: number) {
+    this.#other = new MemoryBudget(bytes * KEPT_FROM_LONG_BODIES);
+    this.#long = new MemoryBudget(bytes * (1 - KEPT_FROM_LONG_BODIES));
+  }
+
+  /**
+   * Takes room for what has come of a body; what was announced is taken at once, so that a body which is let in can be
+   * finished. A body that may become long takes from the larger part of the budget alone.
+   */
+  hasRoomFor(call: Call, bytes: number, most: number): boolean {
+    if (bytes <= SHORT_BODY) return true;
+    call.body_share ??= new BudgetShare(most > LONG_BODY ? this.#long : this.#other);
+    return call.body_share.growTo(bytes);
+  }
 }

@@ -1,11 +1,9 @@
 import type { z } from 'zod';
 import type { Destinations } from './destinations.ts';
 import { refusal } from './error-reply.ts';
-import { parseJsonBody } from './request-body.ts';
 import type { Call } from './request-call.ts';
+import { parseQuery } from './request-url.ts';
 import type { Row } from './row.ts';
-import { parseInput } from './schema-issues.ts';
-import { parseQuery } from './url-query.ts';
 
 /** Reads the query and the body of a request, and checks them against its row unless another daemon answers. */
 export class RequestInput {
@@ -49,3 +47,87 @@ export class RequestInput {
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */
 const lastQueries = new WeakMap<Row, { text: string; values: Record<string, string>; value: unknown }>();
+
+/** Issues that an answer lists; a body of some MB can have hundreds of thousands. */
+const MOST_ISSUES = 50;
+
+/** Parses an input with a schema; throws `invalid_request` listing its first issues. */
+function parseInput(schema: z.ZodType, input: unknown, part: 'body' | 'query'): unknown {
+  const parsed = safeParse(schema, input);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.issues.slice(0, MOST_ISSUES).map((issue) => ({
+    path: issue.path.map(String).join('.'),
+    message: issue.message,
+  }));
+  const first = issues[0];
+  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
+  throw refusal(
+    'invalid_request',
+    `The ${part} is not acceptable${where}: ${first?.message ?? 'see issues'}.`,
+    {
+      issues,
+    },
+  );
+}
+
+type Outcome =
+  | { success: true; data: unknown }
+  | { success: false; issues: { path: PropertyKey[]; message: string }[] };
+
+function safeParse(schema: z.ZodType, input: unknown): Outcome {
+  try {
+    const parsed = schema.safeParse(input);
+    return parsed.success ? parsed : { success: false, issues: parsed.error.issues };
+  } catch (error) {
+    // A recursive schema runs out of stack on input that is nested deep enough.
+    if (!(error instanceof RangeError)) throw error;
+    return { success: false, issues: [{ path: [], message: 'is nested too deeply' }] };
+  }
+}
+
+/**
+ * Decodes a JSON body; nothing at all counts as `{}`. Throws `unsupported_media_type` for another type or charset, and
+ * `invalid_json` for bytes that are no UTF-8 or no JSON.
+ */
+function parseJsonBody(body: Uint8Array, content_type: string | undefined): unknown {
+  const type = content_type === undefined ? null : parseContentType(content_type);
+  if (type === null ? body.length > 0 : type.media_type !== 'application/json') {
+    throw refusal('unsupported_media_type', 'The body must be sent with Content-Type: application/json.');
+  }
+  if (type !== null && !type.charsets.every(isUtf8)) {
+    throw refusal(
+      'unsupported_media_type',
+      'JSON must be UTF-8; encode the body in UTF-8 and leave the charset out of the Content-Type.',
+    );
+  }
+  if (body.length === 0) return {};
+  if (hasUtf16Mark(body)) {
+    throw refusal('invalid_json', 'The body begins with the byte order mark of UTF-16; encode it in UTF-8.');
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw refusal('invalid_json', 'The body is not valid UTF-8; encode it in UTF-8.');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refusal('invalid_json', 'The body is not valid JSON.');
+  }
+}
+
+function parseContentType(header: string): { media_type: string; charsets: string[] } {
+  const [media_type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
+  const charsets = parameters.flatMap((parameter) => /^charset\s*=\s*(.*)$/.exec(parameter)?.[1] ?? []);
+  return { media_type, charsets };
+}
+
+/** ASCII is a part of UTF-8. */
+function isUtf8(charset: string): boolean {
+  return /^(["']?)(?:utf-?8|us-ascii)\1$/.test(charset);
+}
+
+function hasUtf16Mark([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+}

@@ -1,5 +1,5 @@
+import { decodePath } from './request-url.ts';
 import type { Method, Row } from './row.ts';
-import { decodePath } from './url-path.ts';
 
 /** A row with what can be worked out once, before any request. */
 type CompiledRow = { row: Row; pattern: string[] };

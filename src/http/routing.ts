@@ -24,22 +24,3 @@ export type Destination =
 
 /** Decides where a request is answered; `named` is the host that it names, `hops` those that passed it on. */
 export type Route = (routing: Routing, named: string | undefined, hops: readonly string[]) => Destination;
-
-/** The host that a parsed query or body names, if it names one. */
-export function namedHost(routing: Routing, input: unknown): string | undefined {
-  if (routing === 'local' || routing === 'fan-in' || typeof input !== 'object' || input === null)
-    return undefined;
-  const name = typeof routing === 'object' ? routing.param : 'origin';
-  const value: unknown = Object.getOwnPropertyDescriptor(input, name)?.value;
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** The host that the address in a body means, if it has one. */
-export function addressedHost(
-  { addressed }: { addressed?: { field: string; hostIn(value: string): string | undefined } },
-  input: unknown,
-): string | undefined {
-  if (addressed === undefined || typeof input !== 'object' || input === null) return undefined;
-  const value: unknown = Object.getOwnPropertyDescriptor(input, addressed.field)?.value;
-  return typeof value === 'string' ? addressed.hostIn(value) : undefined;
-}

@@ -4,10 +4,10 @@ import type { Forwarder } from './forwarder.ts';
 import { encodedReply } from './prepared-reply.ts';
 import type { Reply } from './reply.ts';
 import { BODY_TIMEOUT_MS, type CollectedBody } from './request-body.ts';
-import { type Call, SharingCall, sharedView, View } from './request-call.ts';
+import type { Call } from './request-call.ts';
 import type { RequestView } from './request-view.ts';
 import type { Row } from './row.ts';
-import { SharedReads } from './shared-reads.ts';
+import { SharedReads, type Sharer } from './shared-reads.ts';
 import { Upload } from './upload.ts';
 
 /** Time for the answer of another host to begin where its row says nothing, in milliseconds (LIM-6). */
@@ -111,4 +111,65 @@ export class RowCalls {
 
 function answerOf(row: Row, view: RequestView, { remote, hops }: Call): Reply | Promise<Reply> {
   return remote === null ? row.handler(view) : row.remote!(view, remote, hops);
+}
+
+const NO_HEADERS: RequestView['headers'] = Object.freeze({});
+
+/** A call as one of those who share an answer. */
+class SharingCall implements Sharer {
+  readonly call: Call;
+
+  constructor(call: Call) {
+    this.call = call;
+  }
+
+  get open(): boolean {
+    return this.call.exchange.open;
+  }
+
+  get signal(): AbortSignal {
+    return this.call.exchange.signal;
+  }
+}
+
+/** What the handler of one request sees of it. */
+export class View implements RequestView {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  #call: Call;
+
+  constructor(call: Call, params: Readonly<Record<string, string>>, query: unknown, body: unknown) {
+    this.#call = call;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+  }
+
+  get id(): string {
+    return this.#call.exchange.id;
+  }
+
+  get headers(): Readonly<Record<string, string | undefined>> {
+    return this.#call.head.headers;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.exchange.signal;
+  }
+}
+
+/** What a handler sees whose answer several requests share: nothing that only one of them said. */
+function sharedView(
+  shared: { first: SharingCall; readonly signal: AbortSignal },
+  params: Readonly<Record<string, string>>,
+  query: unknown,
+): RequestView {
+  const { id } = shared.first.call.exchange;
+  return {
+    ...{ id, params, query, body: undefined, headers: NO_HEADERS },
+    get signal() {
+      return shared.signal;
+    },
+  };
 }

@@ -2,11 +2,12 @@ import type { Clock } from '../base/clock.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import type { Answering } from './answering.ts';
 import { refusal } from './error-reply.ts';
-import { handshakeFault } from './handshake.ts';
 import type { OpenSockets } from './open-sockets.ts';
-import { type Call, View } from './request-call.ts';
+import type { Call } from './request-call.ts';
+import { handshakeFault } from './request-head.ts';
 import type { RequestInput } from './request-input.ts';
 import type { Row } from './row.ts';
+import { View } from './row-calls.ts';
 import type { Socket, SocketHandler, SocketRules } from './socket.ts';
 import { relayRow, relaySocket } from './socket-relay.ts';
 

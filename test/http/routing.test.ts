@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { namedHost, type Route, type Routing } from '../../src/http/routing.ts';
+import { namedHost } from '../../src/http/destinations.ts';
+import type { Route, Routing } from '../../src/http/routing.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, postRow, type Served, serve } from './served.ts';
 

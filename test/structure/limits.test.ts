@@ -747,7 +747,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
   ],
   'test/dispatch/stores/store-poll.test.ts': ['contract/threads/pool.ts PARSE_LIMIT_MS'],
   'test/config/operator-files.test.ts': ['config/operator-text.ts MOST_DEPTH'],
-  'one above is told in short': ['dispatch/state-view.ts MOST_NAMED', 'http/schema-issues.ts MOST_ISSUES'],
+  'one above is told in short': ['dispatch/state-view.ts MOST_NAMED', 'http/request-input.ts MOST_ISSUES'],
   'test/fibers/watch.test.ts': ['fibers/watch.ts MAX_WATCHES'],
   'test/fibers/store.test.ts': ['fibers/store.ts MAX_REPLANS', 'platform/file-lock.ts DEFAULT_TIMEOUT_MS'],
   'not tried: takes files of other programs, or folders, in such numbers': [
