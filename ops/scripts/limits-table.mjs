@@ -2173,21 +2173,14 @@ export const LIMITS = [
       ],
       ['routes/held-files.ts', 'MOST_HELD_BYTES', 'All of them', 'bytes', 'The oldest are dropped', 'API'],
       [
-        'routes/activity-pieces.ts',
+        'routes/activity.ts',
         'MOST_KEPT',
         'Pieces of activity in the cache',
         'pieces',
         'The oldest are dropped',
         'API',
       ],
-      [
-        'routes/activity-pieces.ts',
-        'MOST_KEPT_BYTES',
-        'Their bytes',
-        'bytes',
-        'The oldest are dropped',
-        'API',
-      ],
+      ['routes/activity.ts', 'MOST_KEPT_BYTES', 'Their bytes', 'bytes', 'The oldest are dropped', 'API'],
       [
         'routes/ledger-bodies.ts',
         'KEPT_BYTES',

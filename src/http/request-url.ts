@@ -24,7 +24,7 @@ export function decodePath(path: string): DecodedPath {
 }
 
 /** Decodes `%XX` once as UTF-8; null when it is malformed. */
-export function decodeOnce(text: string): string | null {
+function decodeOnce(text: string): string | null {
   if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);

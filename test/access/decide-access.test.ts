@@ -4,9 +4,10 @@ import {
   type AccessPolicy,
   type AccessQuestion,
   decideAccess,
+  isLoopbackName,
   type Peer,
+  parseHostHeader,
 } from '../../src/access/decide-access.ts';
-import { isLoopbackName, parseHostHeader } from '../../src/access/host-header.ts';
 
 const POLICY: AccessPolicy = {
   own_names: ['host-a', 'host-a.local'],

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { sep } from 'node:path';
 import { z } from 'zod';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { resolveDirectory } from '../../config/resolve-directory.ts';
@@ -11,7 +13,6 @@ import type { Store } from '../../fibers/store.ts';
 import { loadRegistry, resolveAgent, resolveEffort } from '../../harness/agents/registry.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
 import { readinessOf } from '../agent-readiness.ts';
-import { homePath } from '../command-line/home-path.ts';
 import { AGENT, argument, DRY_RUN, EFFORT, option } from '../command-line/options.ts';
 import { svcOf } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
@@ -236,4 +237,11 @@ function newness({ missing }: ChosenStore): string {
 /** Both ends are a terminal: what is printed is seen, and keys reach the agent. */
 function isAtTerminal({ stdin, width }: CliContext): boolean {
   return stdin.isTTY === true && Number.isFinite(width);
+}
+
+/** A path as a person writes it: `~` for the home folder, which `env` may name. */
+function homePath(path: string, env: NodeJS.ProcessEnv): string {
+  const home = env.HOME || homedir();
+  if (path === home) return '~';
+  return path.startsWith(`${home}${sep}`) ? `~${path.slice(home.length)}` : path;
 }

@@ -3,11 +3,12 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { readSettings } from '../../config/settings.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
+import type { SetupPlace, SetupTarget } from '../../harness/harness.ts';
+import { HARNESSES, harnessFolder } from '../../harness/harnesses.ts';
+import { packageSkills, readSkillFiles } from '../../harness/hooks/worker-skills.ts';
 import { type Argument, option } from '../command-line/options.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
-import { applyChanges } from './setup/apply.ts';
-import { planInstall, planUninstall } from './setup/plan.ts';
-import { setupTarget } from './setup/targets.ts';
+import { applyChanges, planInstall, planUninstall } from './setup/plan.ts';
 
 const HARNESS: Argument<HarnessName> = {
   ...{ usage: '<harness>', description: HARNESS_NAMES.join(', '), completes: HARNESS_NAMES },
@@ -59,3 +60,17 @@ export const verb = defineVerb({
     };
   },
 });
+
+/** The setup target of one harness, with everything that a setup installs. */
+export async function setupTarget(
+  name: HarnessName,
+  place: Omit<SetupPlace, 'folder'>,
+): Promise<SetupTarget & { home: string }> {
+  const home = harnessFolder({ harness: name, env: {} }, place.env);
+  const { setup } = HARNESSES[name];
+  const { files = new Map(), shared = [], lacks = null } = await setup.target({ ...place, folder: home });
+  const skills = [...readSkillFiles(packageSkills())].map(
+    ([path, text]) => [`skills/${path}`, text] as const,
+  );
+  return { home, files: new Map([...skills, ...files]), shared, lacks };
+}

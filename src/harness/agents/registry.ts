@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { CodedError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import { didYouMean } from '../../base/nearest-words.ts';
 import { parseOperatorText, readOperatorText } from '../../config/operator-text.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
@@ -117,4 +119,32 @@ export function agentsReply(registry: AgentRegistry): AgentsReply {
 /** An agent with the values of its environment hidden. */
 export function hideEnv(agent: Agent): Agent {
   return { ...agent, env: Object.fromEntries(Object.keys(agent.env).map((name) => [name, HIDDEN_VALUE])) };
+}
+
+/**
+ * The agents of this host, read again only when their file changed (inode, size, times). A file that is not valid is
+ * logged once for each of its versions, and the agents of its last valid version stay in force.
+ */
+export function createAgentsOnDisk(settings: Settings, logger: Logger): () => AgentRegistry {
+  const { agents } = operatorFilePaths(settings);
+  let known: { stamp: string; registry: AgentRegistry } | null = null;
+  return () => {
+    const stamp = stampOf(agents);
+    if (known?.stamp === stamp) return known.registry;
+    const registry = loadRegistry(settings);
+    const { problem } = registry;
+    if (problem !== null) logger.warn({ detail: problem.message }, 'the agents file is not used');
+    const kept = problem === null || known === null ? registry : { ...known.registry, problem };
+    known = { stamp, registry: kept };
+    return kept;
+  };
+}
+
+function stampOf(path: string): string {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = statSync(path);
+    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+  } catch {
+    return 'none';
+  }
 }

@@ -4,10 +4,9 @@ import type { Harness } from '../harness.ts';
 import { settingsHooks } from '../hooks/settings-hooks.ts';
 import { option } from '../option-value.ts';
 import { findBridgeUrl } from './bridge-url.ts';
-import { checkFirstRun } from './first-run.ts';
+import { checkFirstRun, signIn } from './first-run.ts';
 import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
-import { signIn } from './sign-in.ts';
 import { findSession, findTranscript, searchProjects } from './transcript.ts';
 
 /**

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
+import type { Agent } from '../../contract/agent.ts';
+import type { SignIn } from '../../contract/http/doctor.ts';
 import type { HarnessFinding } from '../adapter.ts';
 import type { HarnessEnvironment } from '../agent-environment.ts';
 import { checkExecutable, gitRoot } from '../first-run.ts';
@@ -28,7 +30,7 @@ export async function checkFirstRun(
 }
 
 /** The `-c key=value` settings of a command line, for simple keys. */
-export function commandLineConfig(args: readonly string[]): Table {
+function commandLineConfig(args: readonly string[]): Table {
   const settings: Table = {};
   for (const [index, arg] of args.entries()) {
     const text = arg === '-c' || arg === '--config' ? args[index + 1] : undefined;
@@ -47,7 +49,7 @@ function tomlValue(text: string): unknown {
 }
 
 /** What is missing of a login; `unknown` where the files do not tell. */
-export async function checkLogin(
+async function checkLogin(
   { agent }: FirstRunQuery,
   config: Table,
   environment: HarnessEnvironment,
@@ -135,4 +137,15 @@ function checkApprovals({ agent }: FirstRunQuery, config: Table): HarnessFinding
       mend: `add "-a", "never" to "args" of ${agent.id} in agents.json`,
     },
   ];
+}
+
+/** A login that a profile or a keyring may hold cannot be told from the files. */
+export async function signIn(agent: Agent, environment: HarnessEnvironment): Promise<SignIn> {
+  const config = await readTomlConfig(join(environment.folder, 'config.toml'));
+  if (config.broken !== null) return { signed_in: null, mend: config.broken.mend };
+  const layered = { ...config.value, ...commandLineConfig(agent.args) };
+  const login = await checkLogin({ agent, project_dir: null }, layered, environment);
+  if (login === 'unknown') return { signed_in: null, mend: 'see "codex login status"' };
+  const [missing] = login;
+  return { signed_in: missing === undefined, mend: missing?.mend ?? null };
 }

@@ -2,11 +2,10 @@ import { type LaunchArgument, PROMPT, pointerTo } from '../adapter.ts';
 import { folderNamed } from '../agent-environment.ts';
 import type { Harness } from '../harness.ts';
 import { option, optionValue } from '../option-value.ts';
-import { checkFirstRun } from './first-run.ts';
+import { checkFirstRun, signIn } from './first-run.ts';
 import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
 import { hooks, setupTarget } from './setup.ts';
-import { signIn } from './sign-in.ts';
 import { findSession, findTranscript, learnTranscript } from './transcript.ts';
 
 /**

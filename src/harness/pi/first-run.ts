@@ -1,5 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Agent } from '../../contract/agent.ts';
+import type { SignIn } from '../../contract/http/doctor.ts';
 import type { HarnessFinding } from '../adapter.ts';
 import type { AgentEnvironment, HarnessEnvironment } from '../agent-environment.ts';
 import { checkExecutable, withParents } from '../first-run.ts';
@@ -72,7 +74,7 @@ async function checkTrust(
 const KEY_VARIABLE = /_(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/;
 
 /** A finding where it has no model to use. */
-export function checkModels(
+function checkModels(
   models: Table,
   login: Table,
   { agent }: FirstRunQuery,
@@ -97,4 +99,20 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Pi works with any login, configured provider or provider key. */
+export async function signIn(
+  agent: Agent,
+  environment: HarnessEnvironment,
+  { env }: ProcessFacts,
+): Promise<SignIn> {
+  const [models, login] = await Promise.all([
+    readJsonConfig(join(environment.folder, 'models.json')),
+    readJsonConfig(join(environment.folder, 'auth.json')),
+  ]);
+  for (const { broken } of [models, login])
+    if (broken !== null) return { signed_in: null, mend: broken.mend };
+  const [missing] = checkModels(models.value, login.value, { agent, project_dir: null }, env);
+  return { signed_in: missing === undefined, mend: missing?.mend ?? null };
 }

@@ -4,11 +4,10 @@ import type { Harness } from '../harness.ts';
 import { hookArgv } from '../hooks/hook-command.ts';
 import { option, optionValue } from '../option-value.ts';
 import { compareExtension, PI_EXTENSION, piExtension } from './extension.ts';
-import { checkFirstRun } from './first-run.ts';
+import { checkFirstRun, signIn } from './first-run.ts';
 import { messageInput } from './message-input.ts';
 import { messageWay } from './message-socket.ts';
 import { records } from './records.ts';
-import { signIn } from './sign-in.ts';
 import { findSession, findTranscript, learnTranscript, SESSION_DIR } from './transcript.ts';
 
 /** Pi: the caller chooses the session id, except in versions that assign one, which must then be learned. */

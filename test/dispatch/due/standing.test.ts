@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import type { FiberDocument, SvcBlock } from '../../../src/contract/fiber.ts';
-import { occurrenceAfter } from '../../../src/dispatch/due/occurrences.ts';
-import { nextOccurrences, standingDue } from '../../../src/dispatch/due/standing.ts';
+import { nextOccurrences, occurrenceAfter, standingDue } from '../../../src/dispatch/due/standing.ts';
 
 function role(svc: Partial<SvcBlock>, created_at = '2026-01-05T00:00:00Z'): FiberDocument {
   return {

@@ -5,9 +5,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { readSettings } from '../../../src/config/settings.ts';
-import { createAgentsOnDisk } from '../../../src/dispatch/agents-on-disk.ts';
 import { setAgentEffort } from '../../../src/harness/agents/agent-effort.ts';
-import { resolveAgent } from '../../../src/harness/agents/registry.ts';
+import { createAgentsOnDisk, resolveAgent } from '../../../src/harness/agents/registry.ts';
 import { runVerb } from '../../fixtures/fibers/run-verb.ts';
 
 let folder: string;

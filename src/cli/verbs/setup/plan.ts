@@ -1,7 +1,11 @@
-import { join } from 'node:path';
+import { rmdirSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { sha256Of } from '../../../base/digest.ts';
 import { CodedError } from '../../../base/errors.ts';
 import type { SharedFile } from '../../../harness/harness.ts';
+import { removeLeftTemporaries, writeFileAtomic } from '../../../platform/atomic-write.ts';
+import { makeFolder } from '../../../platform/make-folder.ts';
+import { mayRun } from '../../../platform/process-facts.ts';
 import { RECEIPT_FILE, type Receipt, readReceipt, readText } from './receipt.ts';
 
 /** The intended state of one file; `text` null: removed. */
@@ -77,4 +81,30 @@ function change(plan: Plan, path: string, now: string | null, text: string | nul
   if (now === text) return;
   const action = text === null ? 'remove' : now === null ? 'create' : 'update';
   plan.changes.push({ path, action, text });
+}
+
+/** Carries out a plan, each file atomically; removes folders below `home` that become empty. */
+export function applyChanges(home: string, changes: readonly Change[]): void {
+  for (const { path, text } of changes) {
+    if (text === null) {
+      rmSync(path, { force: true });
+      removeEmpty(home, dirname(path));
+    } else {
+      makeFolder(dirname(path));
+      // No lock is held, so another setup may be writing the same file.
+      removeLeftTemporaries(path, mayRun);
+      writeFileAtomic(path, text, { mode: 0o600 });
+    }
+  }
+}
+
+function removeEmpty(home: string, folder: string): void {
+  const below = relative(home, folder);
+  if (below === '' || below.startsWith('..')) return;
+  try {
+    rmdirSync(folder);
+  } catch {
+    return;
+  }
+  removeEmpty(home, dirname(folder));
 }

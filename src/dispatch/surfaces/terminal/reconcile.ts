@@ -1,10 +1,9 @@
 import { SURFACE_RULES } from '../../../contract/surface.ts';
-import type { MuxListing, MuxServer } from '../../../mux/mux.ts';
+import type { MuxListing, MuxServer, MuxSession } from '../../../mux/mux.ts';
 import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import { Settler } from '../../end/settle.ts';
 import { isWaiting, type Loss, serverOf } from '../../holds/incidents.ts';
-import type { Memory } from '../../holds/memory.ts';
-import { cameAbout } from '../../holds/memory.ts';
+import { cameAbout, type Memory } from '../../holds/memory.ts';
 import { recallOwed } from '../../holds/owed-starts.ts';
 import { agentFact, assessLiveness, type Liveness } from '../../run/liveness.ts';
 import { moveRun, type Run } from '../../run/run.ts';
@@ -13,7 +12,6 @@ import { isStarted, shownState } from '../../run/run-state.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import type { World } from '../../world/world.ts';
 import { recogniseSession } from './adopt.ts';
-import { findRenamedSession } from './renamed-session.ts';
 
 /** How long a start may take from its claim to a recorded agent, in milliseconds. */
 const STARTUP_MS = 10_000;
@@ -264,4 +262,24 @@ export class Reconciler {
       message,
     );
   }
+}
+
+/**
+ * The session in which the agent of a run is found although no session has the run's name any more, because a person
+ * renamed it; null where there is none or nobody can tell.
+ */
+async function findRenamedSession(
+  world: Pick<World, 'runDirectories' | 'processes'>,
+  run: Pick<Run, 'launch_id' | 'mux_session'>,
+  listing: MuxListing,
+): Promise<MuxSession | null> {
+  if (listing.kind !== 'alive' || listing.sessions.some(({ name }) => name === run.mux_session)) return null;
+  const agent = world.runDirectories.agent(run.launch_id);
+  if (agent.kind !== 'found') return null;
+  for (const session of listing.sessions) {
+    if (session.pane_dead || session.pane_pid === null) continue;
+    const commands = await world.processes.commands(session.pane_pid);
+    if (commands?.some(({ pid }) => pid === agent.value.pid)) return session;
+  }
+  return null;
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type LedgersService, ledgerFiles, startLedgersService } from '../../src/ledgers/ledgers-service.ts';
-import { ActivityPieces } from '../../src/routes/activity-pieces.ts';
+import { ActivityPieces } from '../../src/routes/activity.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { createInProcessCallers } from './in-process-callers.ts';
 

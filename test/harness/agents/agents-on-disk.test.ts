@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createLogger } from '../../src/base/logger.ts';
-import { readSettings } from '../../src/config/settings.ts';
-import { createAgentsOnDisk } from '../../src/dispatch/agents-on-disk.ts';
-import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+import { createLogger } from '../../../src/base/logger.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { createAgentsOnDisk } from '../../../src/harness/agents/registry.ts';
+import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 
 let scratch: ScratchFolder;
 beforeEach(() => {
