@@ -4,6 +4,8 @@ export type Life = {
   readonly ready: Promise<void>;
   /** Resolves with the reason when the life is over, for whatever cause; never rejects. */
   readonly ended: Promise<Error>;
+  /** Lets it begin its work, once; until then it loads its code and does nothing else. */
+  begin(): void;
   /** Sends a heartbeat; its answer calls `heard`. */
   ask(): void;
   /** Lets it finish for at most `limit_ms`, then kills it. Resolves when it is over or abandoned. */
@@ -17,8 +19,8 @@ export type ChildSpec = {
   readonly name: string;
   /** The daemon cannot work without it: if it exceeds its restart intensity, the daemon exits. */
   readonly essential: boolean;
-  /** Milliseconds from launch to ready. */
+  /** Milliseconds from its beginning to ready. */
   readonly start_limit_ms: number;
-  /** Begins a new life; `heard` is called at each heartbeat answer. */
+  /** Makes a new life, which waits to begin; `heard` is called at each heartbeat answer. */
   launch(heard: () => void): Life;
 };

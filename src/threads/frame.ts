@@ -27,6 +27,7 @@ const frameSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('heard'), notices: id, bytes: z.number().int().nonnegative() }),
   z.object({ kind: z.literal('ping') }),
   z.object({ kind: z.literal('pong') }),
+  z.object({ kind: z.literal('begin') }),
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('stop') }),
   z.object({ kind: z.literal('stopped') }),
@@ -34,7 +35,7 @@ const frameSchema = z.discriminatedUnion('kind', [
 export type Frame = z.infer<typeof frameSchema>;
 
 /** Frames without a body: heartbeats and the steps of start and stop. */
-export const CONTROL_KINDS = ['ping', 'pong', 'ready', 'stop', 'stopped'] as const;
+export const CONTROL_KINDS = ['ping', 'pong', 'begin', 'ready', 'stop', 'stopped'] as const;
 export type ControlKind = (typeof CONTROL_KINDS)[number];
 
 const packr = new Packr({ useRecords: false, mapsAsObjects: true });

@@ -68,7 +68,10 @@ export class PoolLife implements Life {
     this.#options = options;
     this.#heard = heard;
     this.#threads = new PoolThreads(options, (error) => this.#threadDied(error));
-    this.run('ping', {}, null, { deadline_ms: options.start_limit_ms }).then(
+  }
+
+  begin(): void {
+    this.run('ping', {}, null, { deadline_ms: this.#options.start_limit_ms }).then(
       () => {
         this.#isReady = true;
         this.#ready.resolve();

@@ -31,6 +31,7 @@ export class SupervisedChild {
   #restarts: number[] = [];
   #cancelTimer: () => void = () => undefined;
   #heartbeat: Heartbeat | null = null;
+  #begun = false;
   #stopping = false;
 
   constructor(
@@ -50,10 +51,16 @@ export class SupervisedChild {
     return this.#view;
   }
 
-  /** Launches it; resolves when it is first ready, has failed for good, or was stopped. */
+  /** Launches it, so that its code is loaded by the time it may begin. */
+  load(): void {
+    if (!this.#stopping) this.#launch();
+  }
+
+  /** Lets it begin; resolves when it is first ready, has failed for good, or was stopped. */
   start(): Promise<void> {
+    this.#begun = true;
     if (this.#stopping) this.#settled.resolve();
-    else this.#launch();
+    else if (this.#life !== null) this.#begin(this.#life);
     return this.#settled.promise;
   }
 
@@ -81,9 +88,7 @@ export class SupervisedChild {
       return;
     }
     this.#life = life;
-    this.#cancelTimer = clock.after(this.spec.start_limit_ms, () =>
-      life.kill(overdue(`The ${name} component was not ready within ${this.spec.start_limit_ms} ms`)),
-    );
+    if (this.#begun) this.#begin(life);
     void life.ready.then(() => {
       if (this.#life !== life || this.#stopping) return;
       this.#cancelTimer();
@@ -109,6 +114,14 @@ export class SupervisedChild {
       this.#life = null;
       this.#afterEnd(reason);
     });
+  }
+
+  #begin(life: Life): void {
+    const { name, start_limit_ms } = this.spec;
+    this.#cancelTimer = this.#rules.clock.after(start_limit_ms, () =>
+      life.kill(overdue(`The ${name} component was not ready within ${start_limit_ms} ms`)),
+    );
+    life.begin();
   }
 
   #afterEnd(reason: Error): void {

@@ -12,7 +12,7 @@ export type SupervisorOptions = SupervisionRules & {
 
 /** Starts, watches, restarts and stops the components of the daemon. */
 export type Supervisor = {
-  /** Starts each child when those before it are ready or have failed. Never rejects. */
+  /** Loads all children at once, and lets each begin when those before it are ready or have failed. Never rejects. */
   start(): Promise<void>;
   /** Stops each child in reverse order; each has at most the stop timeout. Never rejects. */
   stop(): Promise<void>;
@@ -50,6 +50,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   return {
     async start() {
+      for (const child of children) child.load();
       for (const step of steps) {
         if (stopping !== null) return;
         await Promise.all(step.map((child) => child.start()));

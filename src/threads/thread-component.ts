@@ -7,7 +7,7 @@ import type { ChildSpec } from './child.ts';
 import { createPeer, type Notify, type OnEvent, type Peer } from './peer.ts';
 import { launchThread } from './thread-life.ts';
 
-/** Default time limit from launch to ready, in milliseconds. */
+/** Default time limit from its beginning to ready, in milliseconds. */
 export const START_LIMIT_MS = 30_000;
 
 /**

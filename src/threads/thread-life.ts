@@ -70,6 +70,7 @@ export function launchThread(options: ThreadLifeOptions): Life {
   return {
     ready: ready.promise,
     ended: ended.promise,
+    begin: () => peer.control('begin'),
     ask: () => peer.control('ping'),
     kill,
     async stop(limit_ms) {

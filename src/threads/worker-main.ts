@@ -1,5 +1,6 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { createDeferred } from '../base/deferred.ts';
 import { CodedError } from '../base/errors.ts';
 import { createLogger, type Logger, standardOutput } from '../base/logger.ts';
 import type { CallTable, EventTable, NoEvents } from '../contract/threads/call-table.ts';
@@ -42,7 +43,7 @@ export type ComponentProgram<S, C extends CallTable, E extends EventTable, H ext
 };
 
 /**
- * The body of a worker thread: starts the component, sends `ready`, serves its calls, answers heartbeats and stops on
+ * The body of a worker thread: starts the component when it may begin, sends `ready`, serves its calls, answers heartbeats and stops on
  * request. An error of `start` or `stop` ends the thread and is reported to the supervisor.
  */
 export async function runComponent<
@@ -74,26 +75,32 @@ export async function runComponent<
     clock: systemClock,
     logger,
   });
-  const started = program.start({
+  /** False: it was stopped before it could begin. */
+  const begins = createDeferred<boolean>();
+  const context = {
     settings: data.settings,
     logger,
     clock: systemClock,
     host: peer,
     pool: createPoolCaller(peer),
     notify: peer.notify,
-  });
+  };
+  const started = begins.promise.then((may) => (may ? program.start(context) : null));
   peer.onControl((kind) => {
     if (kind === 'ping') peer.control('pong');
+    else if (kind === 'begin') begins.resolve(true);
     else if (kind === 'stop') void stop();
     else throw new CodedError('internal', `The main thread sent ${kind}, which only a component may`);
   });
   const stop = async (): Promise<void> => {
+    begins.resolve(false);
     const running = await started;
-    await running.stop();
+    await running?.stop();
     peer.control('stopped');
     peer.close();
   };
   const running = await started;
+  if (running === null) return;
   Object.assign(handlers, running.handlers, faults?.faultHandlers);
   const hearers: [string, unknown][] = Object.entries(running.hearers ?? {});
   for (const [event, hear] of hearers) peer.onEvent(event as keyof H & string, hear as never);

@@ -150,6 +150,7 @@ describe('the id of a request', () => {
       max_threads: 1,
     });
     const life = pool.launch(() => undefined);
+    life.begin();
     await life.ready;
     const scope = async () => (await pool.run('scope', {})).value.request_id;
     const jobs = [runForRequest('r-4', scope), scope(), runForRequest('r-5', scope)];
@@ -171,6 +172,7 @@ describe('the id of a request', () => {
       max_threads: 1,
     });
     const life = pool.launch(() => undefined);
+    life.begin();
     await life.ready;
     const exits = { tokens: ['a'], each_ms: 1, last: 'exit' as const };
     await expect(runForRequest('r-6', () => pool.run('steps', exits))).rejects.toMatchObject({

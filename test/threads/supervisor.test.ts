@@ -35,6 +35,9 @@ class ScriptedChild implements ChildSpec {
     return {
       ready: ready.promise,
       ended: ended.promise,
+      begin: () => {
+        this.#trace.push(`begin ${this.name}`);
+      },
       ask: () => {
         if (!this.mute) heard();
       },
@@ -76,7 +79,7 @@ function setUp(names: (string | string[])[], essential: string[] = [], logger = 
 }
 
 describe('the supervisor', () => {
-  it('starts each component when the previous one is ready, and stops them in reverse order', async () => {
+  it('loads all at once, lets each begin when the previous one is ready, and stops them in reverse order', async () => {
     const { trace, children, supervisor, states } = setUp(['a', 'b', 'c']);
     const started = supervisor.start();
     for (const child of children) {
@@ -94,10 +97,13 @@ describe('the supervisor', () => {
     await stopped;
     expect(trace).toEqual([
       'launch a',
-      'ready a',
       'launch b',
-      'ready b',
       'launch c',
+      'begin a',
+      'ready a',
+      'begin b',
+      'ready b',
+      'begin c',
       'ready c',
       'stop c',
       'stopped c',
@@ -109,13 +115,13 @@ describe('the supervisor', () => {
     expect(states()).toEqual(['stopped', 'stopped', 'stopped']);
   });
 
-  it('starts those of one step together, and the next step when all of them are ready or have failed', async () => {
+  it('lets those of one step begin together, and the next step when all of them are ready or have failed', async () => {
     const { clock, trace, children, supervisor, states } = setUp(['a', ['b', 'c'], 'd']);
     const started = supervisor.start();
     const [a, b, c, d] = children as [ScriptedChild, ScriptedChild, ScriptedChild, ScriptedChild];
     a.becomeReady();
     await turn();
-    expect(trace).toEqual(['launch a', 'launch b', 'launch c']);
+    expect(trace.filter((what) => what.startsWith('begin'))).toEqual(['begin a', 'begin b', 'begin c']);
     c.becomeReady();
     for (const wait of [100, 200]) {
       await turn();
@@ -124,7 +130,7 @@ describe('the supervisor', () => {
       clock.advance(wait);
     }
     await turn();
-    expect(trace).not.toContain('launch d');
+    expect(trace).not.toContain('begin d');
     b.die(new Error('for good'));
     await turn();
     d.becomeReady();
@@ -255,15 +261,37 @@ describe('the supervisor', () => {
     expect(seen).toHaveLength(3);
   });
 
+  it('loads a component again that dies before it may begin, and gives it its whole time once it begins', async () => {
+    const { clock, trace, children, supervisor, states } = setUp(['a', 'b']);
+    const started = supervisor.start();
+    const [a, b] = children as [ScriptedChild, ScriptedChild];
+    b.die(new Error('it could not be loaded'));
+    await turn();
+    clock.advance(100);
+    expect(b.lives).toBe(2);
+    expect(trace).not.toContain('begin b');
+    clock.advance(4_800);
+    a.becomeReady();
+    await turn();
+    expect(trace).toContain('begin b');
+    clock.advance(4_900);
+    expect(trace).not.toContain('kill b');
+    b.becomeReady();
+    await started;
+    expect(states()).toEqual(['running', 'running']);
+  });
+
   it('stops while a component waits for its restart, and starts nothing afterwards', async () => {
-    const { clock, children, supervisor, states } = setUp(['a', 'b']);
+    const { clock, trace, children, supervisor, states } = setUp(['a', 'b']);
     const started = supervisor.start();
     children[0]!.die(new Error('x'));
+    children[1]!.finishStop();
     await turn();
     await supervisor.stop();
     await started;
     clock.advance(60_000);
-    expect(children.map((child) => child.lives)).toEqual([1, 0]);
+    expect(children.map((child) => child.lives)).toEqual([1, 1]);
+    expect(trace).not.toContain('begin b');
     expect(states()).toEqual(['stopped', 'stopped']);
   });
 });

@@ -66,6 +66,27 @@ function become(supervisor: Supervisor, expected: object): Promise<void> {
 }
 
 describe('a component in its own thread', () => {
+  it('does nothing before it may begin, and ends at once when it is stopped then', async () => {
+    const component = createThreadComponent({
+      name: 'fixture',
+      url: new URL('../fixtures/threads/fails-to-start.ts', import.meta.url),
+      calls: fixtureCalls,
+      events: fixtureEvents,
+      settings: { log_level: 'silent' },
+      memory_mb: MEMORY_MB,
+      clock: systemClock,
+      logger: silentLogger,
+      host: { pool: () => null, ...NO_SESSIONS },
+    });
+    const heard = Promise.withResolvers<void>();
+    const life = component.launch(heard.resolve);
+    life.ask();
+    // Its code is loaded by then, and it would have failed if it had begun.
+    await heard.promise;
+    await life.stop(10_000);
+    expect((await life.ended).message).toBe('The fixture component was stopped');
+  });
+
   for (const [program, says] of [
     ['throws', /the fixture threw/],
     ['exits', /exited with status 3/],
