@@ -84,23 +84,26 @@ export function claimableDocument(
   return document;
 }
 
+/** What is known of a worker before a fiber is claimed for it. */
+export type Claimable = Pick<
+  RunManifest,
+  | 'claim'
+  | 'launch_id'
+  | 'run_id'
+  | 'agent'
+  | 'harness'
+  | 'session_uuid'
+  | 'project_dir'
+  | 'mux_session'
+  | 'surface'
+  | 'app'
+>;
+
 /** The record of the run that a claim makes of what was found, which ran before it. */
 export function claimManifest(
   { clock, bootId }: Pick<World, 'clock' | 'bootId'>,
   document: FiberDocument,
-  found: Pick<
-    RunManifest,
-    | 'claim'
-    | 'launch_id'
-    | 'run_id'
-    | 'agent'
-    | 'harness'
-    | 'session_uuid'
-    | 'project_dir'
-    | 'mux_session'
-    | 'surface'
-    | 'app'
-  >,
+  found: Claimable,
   meeting: string | undefined,
 ): RunManifest {
   const { id, uid, leaf, store, path } = document;

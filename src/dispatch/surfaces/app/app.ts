@@ -1,5 +1,6 @@
 import { CodedError } from '../../../base/errors.ts';
 import type { ClaimPorts } from '../../claims/claim-checks.ts';
+import { Claims } from '../../claims/claims.ts';
 import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import type { Memory } from '../../holds/memory.ts';
 import type { Refusal } from '../../holds/refusals.ts';
@@ -9,10 +10,10 @@ import { isStarting } from '../../run/run-state.ts';
 import type { World } from '../../world/world.ts';
 import type { OpenSurface, ShownStart, SurfaceStarts } from '../surface.ts';
 import { AppCaptures } from './app-captures.ts';
-import { AppClaims } from './app-claims.ts';
 import { planAppRun, refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
 import { AppRuns } from './app-runs.ts';
 import { continueAppRun, namesOf, showContinue, startAppRun } from './app-start.ts';
+import { ClaimedConversations } from './claimed-conversations.ts';
 
 /** Workers as conversations of the operator’s running app server. */
 export const APP: SurfaceStarts = {
@@ -44,7 +45,7 @@ export function openApp(world: World, memory: Memory, ports: ClaimPorts): OpenSu
   const runs = new AppRuns(world, memory, new UnfinishedClaims(world, memory, captures), ports.onMoved);
   return {
     captures,
-    claims: new AppClaims(world, memory, captures, ports),
+    claims: new Claims(world, memory, new ClaimedConversations(world, captures), ports),
     async cut(run, reason) {
       await runs.release(appRun(run), reason);
       ports.onMoved([run.key]);

@@ -131,25 +131,18 @@ export class Captures
     return this.#open().find(({ record }) => record.session_uuid === session_uuid)?.record;
   }
 
-  /** Makes a capture the run of a fiber; `take` it out of the captures when all is written. */
+  /** Makes a capture the run of a fiber. */
   bind(manifest: RunManifest): void {
     bindCapture(this.#world.settings.data_dir, manifest);
+    this.#known.delete(manifest.launch_id);
   }
 
-  unbind(launch_id: string): void {
-    unbindCapture(this.#world.settings.data_dir, launch_id);
-  }
-
-  /** The same for one that was taken out already, or is not known to this daemon yet. */
+  /** Makes it unclaimed again. */
   giveBack(launch_id: string): void {
-    this.unbind(launch_id);
+    unbindCapture(this.#world.settings.data_dir, launch_id);
     if (!this.#found || this.#known.has(launch_id)) return;
     const record = listCaptures(this.#world.settings.data_dir).find((one) => one.launch_id === launch_id);
     if (record !== undefined) this.#known.set(launch_id, { record, state: 'unknown', being_started: false });
-  }
-
-  take(launch_id: string): void {
-    this.#known.delete(launch_id);
   }
 
   /** True when the process of some open capture has ended. */

@@ -1,5 +1,6 @@
 import { sleep } from '../../../base/clock.ts';
 import type { ClaimPorts } from '../../claims/claim-checks.ts';
+import { Claims } from '../../claims/claims.ts';
 import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { moveRun, type Run } from '../../run/run.ts';
@@ -7,7 +8,7 @@ import { shownArgv } from '../../run-directory/run-script.ts';
 import type { World } from '../../world/world.ts';
 import type { OpenSurface, SurfaceStarts } from '../surface.ts';
 import { Captures } from './captures.ts';
-import { Claims } from './claims.ts';
+import { ClaimedSessions } from './claimed-sessions.ts';
 import { endWorker } from './end-worker.ts';
 import { Reconciler } from './reconcile.ts';
 import { composeStart, startRun } from './terminal-start.ts';
@@ -49,7 +50,7 @@ export function openTerminal(world: World, memory: Memory, ports: TerminalPorts)
   const captures = new Captures(world, memory);
   return {
     captures,
-    claims: new Claims(world, memory, captures, ports),
+    claims: new Claims(world, memory, new ClaimedSessions(world, captures), ports),
     reconciler: new Reconciler(world, memory, new UnfinishedClaims(world, memory, captures)),
     cut: (run, reason) => cut(world, memory, ports, run, reason),
     watch: async () => {},
