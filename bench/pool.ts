@@ -26,6 +26,7 @@ export async function withPool<T>(work: (pool: BenchPool) => Promise<T>): Promis
   });
   const disks = createDisks({ clock: systemClock, runner: createRunner() });
   const life = pool.launch(() => undefined);
+  life.begin();
   await life.ready;
   try {
     return await work({
