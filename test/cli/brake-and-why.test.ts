@@ -51,6 +51,17 @@ describe('svc why', () => {
     expect(out).toMatch(/held\s+SHUT\s+a person stopped its worker\nproject_dir\tnot asked\t\n/);
   });
 
+  it('[DSP-4] leaves the question of an agent with its own end', async () => {
+    const message = 'its worker waits for an answer, it says: Which file?';
+    const first = { ...WHY.first, gate: 'running', message, mend: 'answer it: `svc attach work/loader`' };
+    await serve({
+      'GET /why?fiber=work%2Floader&look=1': { body: { ...WHY, verdict: 'running', first, gates: [first] } },
+    });
+    expect((await machine.svc('why', 'work/loader')).out).toBe(
+      `work/loader runs: ${message}\nWhat to do: answer it: \`svc attach work/loader\`.\n`,
+    );
+  });
+
   it('[DSP-4] accesses nothing with --no-look', async () => {
     const { seen } = await serve({ 'GET /why?fiber=x&look=0': { body: WHY } });
     expect((await machine.svc('why', 'x', '--no-look', '--json')).out).toBe(

@@ -78,7 +78,7 @@ function nextLines(
   refused: Refused | null,
   width: number,
 ): string[] {
-  const mend = shut?.mend === undefined ? [] : [`What to do: ${shut.mend}.`];
+  const mend = shut?.mend === undefined ? [] : [`What to do: ${ended(shut.mend)}`];
   if (refused === null) return mend;
   const tried = `${sentence(triesWords(refused, at))}.`;
   if (refused.reason !== 'project_dir_missing') return [tried, ...mend];
@@ -98,7 +98,7 @@ function death({ last_death, verdict, at }: Why, all: boolean): string {
   const which = verdict === 'running' ? 'The worker before this one' : 'Its last worker';
   const { screen, mend } = last_death;
   const shown = screen === undefined ? { mend } : { mend, screen: endOf(screen, all) };
-  return `${which} died ${formatMoment(last_death.at, at)}: ${last_death.message}.\n${deathDetails(shown)}`;
+  return `${which} died ${formatMoment(last_death.at, at)}: ${ended(last_death.message)}\n${deathDetails(shown)}`;
 }
 
 function endOf(screen: string, all: boolean): string {
@@ -112,12 +112,17 @@ function headline(why: Why, shut: Why['first'], refused: Refused | null): string
   if (verdict === 'launches') return `Nothing keeps ${fiber_id} back; it is started with the next tick.`;
   if (refused !== null)
     return `${fiber_id} cannot start: ${refusalWords(refused, project_dir?.path, at)}${refused.reason === 'project_dir_missing' && project_dir !== null ? ` on ${host}` : ''}.`;
-  return `${fiber_id} ${verdict === 'running' ? 'runs' : 'does not run'}: ${shut?.message ?? ''}.`;
+  return `${fiber_id} ${verdict === 'running' ? 'runs' : 'does not run'}: ${ended(shut?.message ?? '')}`;
 }
 
 /** The daemon tells times as in ISO 8601; a person reads a clock. */
 function withClock(text: string, now: number): string {
   return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (at) => formatClock(Date.parse(at), now));
+}
+
+/** A sentence with its full stop; what an agent said last may have an end of its own. */
+function ended(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 function sentence(text: string): string {
