@@ -63,6 +63,13 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       ['Drafts', 'sketch', 'draft'],
       ['In flight', 'homeless', 'blocked'],
     ]);
+    const gaps = await page.learn<
+      number[][]
+    >(`[...document.querySelectorAll('article[data-fiber]')].map((card) => {
+      const [own, column] = [card, card.closest('[data-column]')].map((one) => one.getBoundingClientRect());
+      return [own.left - column.left, column.right - own.right];
+    })`);
+    for (const gap of gaps) expect(gap).toEqual([8, 8]);
     const shown = await words(page);
     for (const word of ['Fiber role', 'Fiber later', 'Pinned', 'No date', 'Only an idea.', '/no/such/folder'])
       expect(shown).toContain(word);

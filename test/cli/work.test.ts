@@ -39,7 +39,7 @@ describe('svc status', () => {
     const svc = { kind: 'oneshot' as const, host: 'host-a' };
     const blocked = {
       reason: 'project_dir_missing',
-      message: 'project_dir /srv/gone is not a directory; make it or name another',
+      message: 'the project folder /srv/gone is not a directory; make it or name another',
       attempts: 3,
       first_attempted_at: 1,
       attempted_at: 2,

@@ -7,7 +7,7 @@ import type { Sent } from './sent-files.ts';
 import { type CardState, STATE_NAMES, stateOf } from './states.ts';
 import type { Wake } from './wake.ts';
 import type { FiberRow } from './wire.ts';
-import { timeIn } from './wording.ts';
+import { sentence, timeIn } from './wording.ts';
 
 /** A band below the text of a card. `since` is a moment that its heading counts from. */
 export type Band =
@@ -139,7 +139,7 @@ function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
 
 function bandOf(row: FiberRow, state: CardState): Band | null {
   const { runtime, blocked, held, held_note, last_death } = row;
-  if (row.error !== undefined) return { tone: 'fault', text: row.error };
+  if (row.error !== undefined) return { tone: 'fault', text: sentence(row.error) };
   if (runtime !== undefined) {
     if (state === 'waiting') return { tone: 'you', since: runtime.phase_since, text: runtime.said };
     if (state === 'idle') return runtime.said === null ? null : { tone: 'quiet', text: runtime.said };
@@ -149,7 +149,7 @@ function bandOf(row: FiberRow, state: CardState): Band | null {
       return { tone: 'quiet', text: 'Its session runs, but does not say what its worker does.' };
     return null;
   }
-  if (state === 'blocked' && blocked !== undefined) return { tone: 'fault', text: blocked.message };
+  if (state === 'blocked' && blocked !== undefined) return { tone: 'fault', text: sentence(blocked.message) };
   if (state === 'held') return { tone: 'quiet', text: heldWords(held, held_note) };
   if (state === 'delayed') return { tone: 'quiet', text: GATE_WORDS[row.gate ?? ''] ?? `Gate: ${row.gate}.` };
   if (state === 'elsewhere')
@@ -158,7 +158,7 @@ function bandOf(row: FiberRow, state: CardState): Band | null {
       text: `It belongs to ${row.svc?.host}; ${row.origin} does not know whether it runs.`,
     };
   if (last_death !== undefined && (state === 'due' || state === 'draft'))
-    return { tone: 'fault', text: `Its last worker died: ${last_death.message}.` };
+    return { tone: 'fault', text: sentence(`its last worker died: ${last_death.message}`) };
   return null;
 }
 

@@ -1,5 +1,5 @@
-import { sentence } from './notices.ts';
 import type { DoctorReply, State, Version } from './wire.ts';
+import { sentence } from './wording.ts';
 
 /** Something that is not as it should be, in the words of the daemon, and how to fix it. */
 export type Fault = {

@@ -1,7 +1,7 @@
 import type { CardState } from './states.ts';
 import { folderName } from './task.ts';
 import type { BrakePulled, BrakeReleased, CaptureRequest, Incident, IncidentReply, State } from './wire.ts';
-import { timeOfDay } from './wording.ts';
+import { sentence, timeOfDay } from './wording.ts';
 
 /** A write that a notice offers. `done` tells what came of it, from the daemon's answer. */
 export type NoticeAct = {
@@ -174,10 +174,4 @@ function filing(captures: readonly Capture[]): Notice[] {
     captures.length === 1 ? 'A capture is being filed' : `${captures.length} captures are being filed`;
   const places = [...new Set(captures.map(({ project_dir }) => folderName(project_dir)))].join(', ');
   return [notice('captures', 'launching', title, `By ${first.agent} in ${places}.`)];
-}
-
-/** The daemon writes its reasons as parts of sentences; one that begins with a name or a path keeps it as it is. */
-export function sentence(text: string): string {
-  const begun = /^[a-z]+[ ,;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }

@@ -21,7 +21,9 @@ const CHARACTER_PX = 6.5;
 const GAP_PX = 10;
 /** What stands beside the line of now, and at the beginning of a day. */
 const NOW_PX = 76;
-const DAY_PX = 56;
+const DAY_PX = 49;
+/** From the beginning of a day to its name. */
+const DAY_GAP_PX = 7;
 
 export type Launch = { id: string; origin: string; title: string; at: number };
 
@@ -41,8 +43,8 @@ export type RibbonShape = {
   ticks: readonly number[];
   unknown: readonly { from: number; to: number }[];
   hours: readonly { x: number; text: string }[];
-  /** The day that begins within it. */
-  tomorrow: { x: number; text: string } | null;
+  /** The day that begins within it, and where its name is, beside the words of now; null where there is no room. */
+  tomorrow: { x: number; name: { x: number; text: string } | null } | null;
   pins: readonly Pin[];
   /** Says the past in words. */
   label: string;
@@ -64,8 +66,7 @@ export function ribbonShape(
   const window: Stretch = { from: now - PAST_MS, to: now + COMING_MS };
   const x = (ms: number) => ((ms - window.from) / (window.to - window.from)) * width;
   const next_day = hoursIn(window, 24).find(({ at }) => at > now);
-  const tomorrow =
-    next_day === undefined ? null : { x: x(next_day.at), text: shortDay(dayOf(next_day.at), dayOf(now)) };
+  const tomorrow = next_day === undefined ? null : dayAt(next_day.at, now, x, width);
   return {
     now: x(now),
     ...pastOf(recent, now, x),
@@ -73,6 +74,12 @@ export function ribbonShape(
     tomorrow,
     pins: pinsOf(launches, window, now, width, tomorrow),
   };
+}
+
+function dayAt(at: number, now: number, x: (ms: number) => number, width: number) {
+  const from = Math.max(x(at) + DAY_GAP_PX, x(now) + NOW_PX);
+  const name = { x: from, text: shortDay(dayOf(at), dayOf(now)) };
+  return { x: x(at), name: from + DAY_PX > width ? null : name };
 }
 
 function pastOf(recent: { known: Recorded; all: Trace } | null, now: number, x: (ms: number) => number) {
@@ -108,7 +115,7 @@ function pinsOf(
   { from, to }: Stretch,
   now: number,
   width: number,
-  tomorrow: { x: number } | null,
+  tomorrow: RibbonShape['tomorrow'],
 ): Pin[] {
   const x = (ms: number) => ((ms - from) / (to - from)) * width;
   const groups: { x: number; launches: Launch[] }[] = [];
@@ -124,7 +131,8 @@ function pinsOf(
   // The word beside the line of now reaches into both rows.
   const beside_now = { from: x(now) - GAP_PX, to: x(now) + NOW_PX };
   const taken = [[beside_now], [beside_now]];
-  if (tomorrow !== null) taken[1]?.push({ from: tomorrow.x - GAP_PX, to: tomorrow.x + DAY_PX });
+  const day = tomorrow?.name?.x;
+  if (day !== undefined) taken[1]?.push({ from: day - DAY_GAP_PX - GAP_PX, to: day + DAY_PX });
   return groups.map(({ x: at, launches: all }) => {
     const [first] = all;
     const label = `${first?.title ?? ''}${all.length > 1 ? ` +${all.length - 1}` : ''}`;

@@ -43,11 +43,3 @@ export function commandParts(text: string): { code: boolean; text: string }[] {
     .map((part, index) => ({ code: index % 2 === 1, text: part }))
     .filter((part) => part.text !== '');
 }
-
-/** The first letter as a capital, unless it is that of a name: the daemon’s phrases begin small, and end without a stop. */
-export function asSentence(phrase: string): string {
-  const text = phrase.trim();
-  if (text === '') return '';
-  const begun = /^[a-z]+[ ,’]/.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
-  return /[.!?:…]$/.test(begun) ? begun : `${begun}.`;
-}

@@ -100,3 +100,11 @@ export function monthName(day: Day): string {
 function dateOf(day: Day): Date {
   return new Date(`${day}T00:00:00Z`);
 }
+
+/** The daemon writes its reasons as parts of sentences; one that begins with a name or a path keeps it as it is. */
+export function sentence(phrase: string): string {
+  const text = phrase.trim();
+  if (text === '') return '';
+  const begun = /^[a-z]+[ ,;’]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+  return /[.!?:…]$/.test(begun) ? begun : `${begun}.`;
+}

@@ -69,9 +69,11 @@ function Past({ shape, width }: { shape: RibbonShape; width: number }): ReactNod
             width={Math.max(0, width - tomorrow.x)}
             height={HEIGHT}
           />
-          <text x={tomorrow.x + 7} y={13}>
-            {tomorrow.text}
-          </text>
+          {tomorrow.name !== null && (
+            <text x={tomorrow.name.x} y={13}>
+              {tomorrow.name.text}
+            </text>
+          )}
         </>
       )}
       <path className={styles.axis} d={`M0 ${AXIS}.5H${width}`} />

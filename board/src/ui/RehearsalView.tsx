@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { RehearsedStep } from '../model/wire.ts';
+import { sentence } from '../model/wording.ts';
 import styles from './RehearsalView.module.css';
 
 /** What a write would do, as the daemon rehearsed it: one sentence, and on demand every effect. */
@@ -47,10 +48,4 @@ function Long({ title, text }: { title: string; text: string }): ReactNode {
       <pre tabIndex={0}>{text}</pre>
     </details>
   );
-}
-
-/** The contract has it without a capital and a full stop, as part of a sentence. */
-function sentence(would: string): string {
-  const begun = `${would.charAt(0).toUpperCase()}${would.slice(1)}`;
-  return begun.endsWith('.') ? begun : `${begun}.`;
 }

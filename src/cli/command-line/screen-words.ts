@@ -78,7 +78,7 @@ export function refusalWords(
       if (project_dir === undefined) return 'names no folder';
       return message.endsWith('does not exist')
         ? `folder ${project_dir} does not exist`
-        : first.replace(/^project_dir /, 'folder ');
+        : first.replace(/^the project folder /, 'folder ');
     case 'startup_unconfirmed': {
       const last = lastLine(screen);
       return last === null ? 'did not start' : `did not start: ${last}`;
@@ -92,7 +92,7 @@ export function refusalWords(
         ? 'at its usage limit'
         : `at its usage limit until ${formatClock(retry_at, now)}`;
     default:
-      return first.replace(/^project_dir /, 'folder ');
+      return first.replace(/^the project folder /, 'folder ');
   }
 }
 

@@ -199,7 +199,7 @@ function refusalOf(run: EndFacts['run'], exit: ExitRecord | null): Refusal | nul
   if (exit?.reason === 'project_dir_missing')
     return {
       reason: 'project_dir_missing',
-      message: `project_dir ${run.project_dir} could not be entered by the worker`,
+      message: `the project folder ${run.project_dir} could not be entered by the worker`,
       needs: 'project_dir',
     };
   return null;

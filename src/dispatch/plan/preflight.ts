@@ -23,14 +23,14 @@ export function refuseByDocument(document: FiberDocument, ambiguous: boolean): R
     };
   if (document.project_dir === undefined)
     return missing(
-      `${document.id} names no project_dir; set one with \`svc install ${document.id} --project-dir DIR\``,
+      `${document.id} names no project folder; set one with \`svc install ${document.id} --project-dir DIR\``,
     );
   if (holdsControlCharacters(document.project_dir))
     return missing(
-      `project_dir of ${document.id} holds control characters; set another with \`svc install ${document.id} --project-dir DIR\``,
+      `the project folder of ${document.id} holds control characters; set another with \`svc install ${document.id} --project-dir DIR\``,
     );
   if (!isAbsolute(document.project_dir))
-    return missing(`project_dir ${document.project_dir} is not an absolute path`);
+    return missing(`the project folder ${document.project_dir} is not an absolute path`);
   return null;
 }
 
@@ -48,25 +48,25 @@ export function refuseByDirectory(directory: string, look: DirectoryLook): Refus
     case 'in_store':
       return {
         reason: 'project_dir_in_store',
-        message: `project_dir ${directory} lies inside a document store; choose the project’s own folder`,
+        message: `the project folder ${directory} lies inside a document store; choose the project’s own folder`,
         needs: 'project_dir',
       };
     case 'silent':
       return {
         reason: 'project_dir_unreachable',
-        message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; check that its disk is mounted. It is retried automatically`,
+        message: `the project folder ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; check that its disk is mounted. It is retried automatically`,
       };
     case 'unchecked':
       return {
         reason: 'queue_full',
-        message: `project_dir ${directory} was not checked yet: too many other folders are being checked; try again in a moment`,
+        message: `the project folder ${directory} was not checked yet: too many other folders are being checked; try again in a moment`,
       };
     case 'missing':
-      return missing(`project_dir ${directory} does not exist`);
+      return missing(`the project folder ${directory} does not exist`);
     case 'not_directory':
-      return missing(`project_dir ${directory} is not a directory`);
+      return missing(`the project folder ${directory} is not a directory`);
     case 'unreadable':
-      return missing(`project_dir ${directory} cannot be read (${look.detail})`);
+      return missing(`the project folder ${directory} cannot be read (${look.detail})`);
   }
 }
 

@@ -78,7 +78,7 @@ describe('what a card says', () => {
   });
 
   it('gives the reason of a refusal, a hold, a delay, a death and an unreadable document', () => {
-    expect(card({ ...armed, blocked }).band).toEqual({ tone: 'fault', text: 'no folder' });
+    expect(card({ ...armed, blocked }).band).toEqual({ tone: 'fault', text: 'No folder.' });
     expect(card({ ...armed, held: 'killed', held_note: 'after lunch' }).band).toEqual({
       tone: 'quiet',
       text: 'Its worker was stopped. It stays stopped until you resume it. Note: after lunch',
@@ -87,7 +87,7 @@ describe('what a card says', () => {
       tone: 'quiet',
       text: 'The account of its agent has reached its usage limit.',
     });
-    expect(card({ error: 'line 4' }).band).toEqual({ tone: 'fault', text: 'line 4' });
+    expect(card({ error: 'line 4' }).band).toEqual({ tone: 'fault', text: 'Line 4.' });
     const last_death = {
       run_id: 'r',
       at: 1,

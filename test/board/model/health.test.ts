@@ -68,13 +68,13 @@ describe('what is wrong with a host', () => {
     const all = known({
       state: {
         operator_file_errors: [{ file: 'agents', error: 'expected a list' }],
-        blocked: [{ fiber_id: 'a/b', message: 'project_dir /x does not exist' }],
+        blocked: [{ fiber_id: 'a/b', message: 'the project folder /x does not exist' }],
         deaths: [{ fiber_id: 'c', message: 'it exited with 3' }],
       },
     });
     expect(faultsOf(all).map(({ file, fiber, what }) => [file, fiber, what])).toEqual([
       ['agents', undefined, 'Expected a list.'],
-      [undefined, 'a/b', 'project_dir /x does not exist.'],
+      [undefined, 'a/b', 'The project folder /x does not exist.'],
       [undefined, 'c', 'Its last worker died: it exited with 3.'],
     ]);
   });

@@ -27,7 +27,16 @@ describe('the ribbon', () => {
     const { now, hours, tomorrow } = ribbonShape(read(), [], NOW, WIDTH);
     expect(now).toBe(WIDTH / 6);
     expect(hours.map(({ text }) => text)).toEqual(['12', '15', '18', '21', '00', '03', '06', '09']);
-    expect(tomorrow).toEqual({ x: WIDTH / 6 + 10 * 60, text: 'Tue 24' });
+    expect(tomorrow).toEqual({
+      x: WIDTH / 6 + 10 * 60,
+      name: { x: WIDTH / 6 + 10 * 60 + 7, text: 'Tue 24' },
+    });
+  });
+
+  it('writes the name of the next day beside the words of now shortly before midnight, and nowhere at the end', () => {
+    const at = (hour: number) => ribbonShape(read(), [], NOW + (hour - 14) * HOUR_MS, WIDTH).tomorrow;
+    expect(at(23.5)).toEqual({ x: WIDTH / 6 + 30, name: { x: WIDTH / 6 + 76, text: 'Tue 24' } });
+    expect(at(4.5)).toEqual({ x: WIDTH / 6 + 19.5 * 60, name: null });
   });
 
   it('shows what agents did up to now, against the most of it, and the words of a person', () => {

@@ -18,7 +18,7 @@ import {
   readAfter,
 } from '../../../board/src/model/messages.ts';
 import { parseRoster, printRoster } from '../../../board/src/model/roster.ts';
-import { asSentence, commandParts, isOutdated, referenceOf, rowOf } from '../../../board/src/model/sheet.ts';
+import { commandParts, isOutdated, referenceOf, rowOf } from '../../../board/src/model/sheet.ts';
 import type { ConversationMessage } from '../../../board/src/model/wire.ts';
 import { copyOf, row } from './rows.ts';
 
@@ -120,13 +120,6 @@ describe('a message', () => {
 });
 
 describe('the words of the sheet', () => {
-  it.each([
-    ['its status is open', 'Its status is open.'],
-    ['project_dir /x is missing', 'project_dir /x is missing.'],
-    ['`svc resume a` lets it go', '`svc resume a` lets it go.'],
-    ['', ''],
-  ])('make a sentence of “%s”', (phrase, sentence) => expect(asSentence(phrase)).toBe(sentence));
-
   it('tell commands from what is said of them', () => {
     expect(commandParts('run `svc resume a`, then')).toEqual([
       { code: false, text: 'run ' },

@@ -155,7 +155,7 @@ describe('the choices of a task', () => {
 
 describe('the field that a refusal stands beside', () => {
   it.each([
-    ['project_dir_missing', 'project_dir /x does not exist', 'project'],
+    ['project_dir_missing', 'the project folder /x does not exist', 'project'],
     ['effort_unknown', 'no such effort', 'effort'],
     ['attachment_size', 'too large', 'pictures'],
     ['invalid_request', 'The body is not valid at name: Too small.', 'text'],

@@ -6,6 +6,7 @@ import {
   contextText,
   lasting,
   moment,
+  sentence,
   shortDay,
   timeOfDay,
 } from '../../../board/src/model/wording.ts';
@@ -66,4 +67,14 @@ describe('how full a context is', () => {
     [157_000, 258_400, '61 % of 258 k tokens'],
     [122_000, null, '122 k tokens'],
   ])('of %d in %s is %s', (tokens, most, words) => expect(contextText({ tokens, most })).toBe(words));
+});
+
+describe('the phrases of the daemon', () => {
+  it.each([
+    ['its status is open', 'Its status is open.'],
+    ['/x is missing', '/x is missing.'],
+    ['`svc resume a` lets it go', '`svc resume a` lets it go.'],
+    ['Which one?', 'Which one?'],
+    ['', ''],
+  ])('make a sentence of “%s”', (phrase, whole) => expect(sentence(phrase)).toBe(whole));
 });

@@ -107,7 +107,7 @@ export const ROWS: readonly FiberRow[] = [
     gate: 'cooldown',
     blocked: {
       reason: 'project_dir_missing',
-      message: 'project_dir /srv/archive does not exist',
+      message: 'the project folder /srv/archive does not exist',
       attempts: 3,
       first_attempted_at: ago(HOUR),
       attempted_at: ago(5 * MIN),
@@ -209,7 +209,7 @@ const WHY: Why = {
     gate: 'cooldown',
     state: 'shut',
     reason: 'cooldown',
-    message: 'its last start was refused: project_dir /srv/archive does not exist',
+    message: 'its last start was refused: the project folder /srv/archive does not exist',
     mend: 'fix that, then start it at once with `svc dispatch archive`',
   },
   gates: [
@@ -217,7 +217,7 @@ const WHY: Why = {
     {
       gate: 'cooldown',
       state: 'shut',
-      message: `its last start was refused: project_dir /srv/archive does not exist; it is tried again at ${new Date(NOW + 35 * MIN).toISOString()}`,
+      message: `its last start was refused: the project folder /srv/archive does not exist; it is tried again at ${new Date(NOW + 35 * MIN).toISOString()}`,
     },
     { gate: 'project_dir', state: 'not_asked' },
   ],

@@ -196,7 +196,7 @@ describe('what cannot start', () => {
         blocked: {
           ...BLOCKED,
           reason: 'project_dir_missing',
-          message: 'project_dir /srv/gone does not exist',
+          message: 'the project folder /srv/gone does not exist',
         },
       },
       { blocked: BLOCKED },

@@ -18,7 +18,7 @@ import { fiberAnswer, OWN_LEASE, runningRow, stateAnswer, versionAnswer } from '
 
 const NOW = 1_800_000_000_000;
 const SENTENCE =
-  'project_dir /srv/projects/loader cannot be entered by this user, since one of the folders above it is closed to others; open it with chmod, or name another folder';
+  'the project folder /srv/projects/loader cannot be entered by this user, since one of the folders above it is closed to others; open it with chmod, or name another folder';
 const LONG_ID = `work/2026/${'a-rather-long-name-'.repeat(6)}of-a-fiber`;
 
 /** Each section with its longest cells, for fibers of this id. */
