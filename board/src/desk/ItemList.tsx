@@ -12,6 +12,8 @@ import { Line } from './Line.tsx';
 /** Heights before an item has been measured, in pixels. */
 const ESTIMATES = { heading: 30, card: 118, line: 30, hosts: 40, host: 26, empty: 40 } as const;
 const OVERSCAN = 6;
+/** Room above the first item for the ring of its focus, in pixels. */
+const RING = 4;
 
 /** How the keys of the Desk move the focus through a list. */
 export type ListHandle = {
@@ -42,6 +44,7 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
     estimateSize: (index) => ESTIMATES[items[index]?.kind ?? 'card'],
     getItemKey: (index) => items[index]?.key ?? index,
     overscan: OVERSCAN,
+    paddingStart: RING,
     rangeExtractor: (range) => withStop(range, stop),
   });
   const focus = useFocusAfterMove(scroller, items, stop);
