@@ -104,3 +104,17 @@ function ofTools({ tools, path }: DoctorReply): Fault[] {
       mend: `install ${name}, or start the daemon from a shell that finds it: svc daemon restart`,
     }));
 }
+
+const OWNERS: Readonly<Record<State['poll_health']['mux']['owner']['kind'], string>> = {
+  daemon_born: 'started by the daemon',
+  user_born: 'started by you',
+  unknown: 'the system does not tell what started it',
+  absent: 'the system does not tell what started it',
+};
+
+/** How the tmux server of a host is. */
+export function muxWords({ state, owner: { kind, name } }: State['poll_health']['mux']): string {
+  if (state === 'absent') return 'no server runs; the first worker starts one';
+  if (state === 'unknown') return 'it does not answer';
+  return `it runs; ${OWNERS[kind]}${name === null ? '' : ` (${name})`}`;
+}

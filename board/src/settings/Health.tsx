@@ -4,7 +4,7 @@ import { useTimeText, useToday } from '../lib/clock.ts';
 import { useHostState } from '../lib/host-state.ts';
 import { useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
-import { type Fault, faultsOf } from '../model/health.ts';
+import { type Fault, faultsOf, muxWords } from '../model/health.ts';
 import type { DoctorReply, State, Version } from '../model/wire.ts';
 import { lasting, moment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
@@ -159,14 +159,11 @@ function Polling({ state: { poll_health, workers, worker_memory } }: { state: St
         <dt>Last tick</dt>
         <dd>
           {ago}
-          {last_tick_ms === null ? '' : `, took ${Math.round(last_tick_ms)} ms`}; {ticks} so far, one each{' '}
-          {interval_ms} ms
+          {last_tick_ms === null ? '' : `, took ${Math.round(last_tick_ms)} ms`}; {ticks} so far, one every{' '}
+          {interval_ms < 1_000 ? `${interval_ms} ms` : lasting(interval_ms)}
         </dd>
         <dt>tmux</dt>
-        <dd>
-          {mux.state}, {mux.owner.kind.replace('_', ' ')}
-          {mux.owner.name === null ? '' : ` (${mux.owner.name})`}
-        </dd>
+        <dd>{muxWords(mux)}</dd>
         <dt>Workers</dt>
         <dd>
           {workers.count}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultsOf, type Known } from '../../../board/src/model/health.ts';
+import { faultsOf, type Known, muxWords } from '../../../board/src/model/health.ts';
 
 const known = (of: { state?: object; version?: object; doctor?: object } = {}) =>
   ({
@@ -78,4 +78,16 @@ describe('what is wrong with a host', () => {
       [undefined, 'c', 'Its last worker died: it exited with 3.'],
     ]);
   });
+});
+
+describe('how the tmux server is', () => {
+  it.each([
+    ['absent', 'absent', null, 'no server runs; the first worker starts one'],
+    ['alive', 'daemon_born', null, 'it runs; started by the daemon'],
+    ['alive', 'user_born', 'session-3.scope', 'it runs; started by you (session-3.scope)'],
+    ['alive', 'unknown', null, 'it runs; the system does not tell what started it'],
+    ['unknown', 'unknown', null, 'it does not answer'],
+  ] as const)('%s, %s, %s', (state, kind, name, words) =>
+    expect(muxWords({ state, detail: null, owner: { kind, name } })).toBe(words),
+  );
 });
