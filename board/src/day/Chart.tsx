@@ -29,6 +29,8 @@ const LANE: Omit<Room, 'width'> = { height: 58, axis: 44, top: 6 };
 
 /** Of the word at the line of now, with a little room. */
 const NOW_PX = 30;
+/** Half of the time at the cursor. */
+const TIME_PX = 26;
 
 /** How far from what is shown a lane is drawn already. */
 const NEAR = '400px 0px';
@@ -91,7 +93,11 @@ export function Chart({ lanes, fleet, unknown, now, cursor }: ChartProps): React
               )}
             </p>
             {shown && (
-              <p className={styles.time} style={{ left: x(at) }} aria-hidden="true">
+              <p
+                className={styles.time}
+                style={{ left: `clamp(${TIME_PX}px, ${x(at)}px, 100% - ${TIME_PX}px)` }}
+                aria-hidden="true"
+              >
                 {timeOfDay(at)}
               </p>
             )}
