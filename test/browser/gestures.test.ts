@@ -322,7 +322,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       await daemon.rowWhen(id, 'blocked', (row) => row.blocked !== undefined);
       const page = await focusOn(id);
       await click(page, 'Choose folder');
-      await dialogWith(page, 'the project folder /no/such/folder does not exist');
+      await dialogWith(page, 'The project folder /no/such/folder does not exist.');
       expect(await page.learn("document.querySelector('dialog button[type=submit]').disabled")).toBe(true);
       await until('the field', () =>
         page.learn("document.querySelector('dialog input:not([type=radio])') !== null"),

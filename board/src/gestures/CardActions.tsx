@@ -2,6 +2,7 @@ import type { MouseEvent, ReactNode } from 'react';
 import type { Card } from '../model/card.ts';
 import type { GestureId } from '../model/gestures.ts';
 import type { Refusal } from '../model/pending.ts';
+import { sentence } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import styles from './CardActions.module.css';
 import { openMenu, runGesture } from './gestures.ts';
@@ -70,7 +71,7 @@ export function openByLongPress(event: MouseEvent<HTMLElement>): void {
 export function RefusedStrip({ card, refusal }: { card: Card; refusal: Refusal }): ReactNode {
   return (
     <div className={styles.refused} role="alert">
-      <p>{refusal.message}</p>
+      <p>{sentence(refusal.message)}</p>
       {refusal.needs_folder && (
         <Button size="small" onClick={() => runGesture(card.key, 'launch')}>
           Choose folder

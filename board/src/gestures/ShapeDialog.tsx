@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useRead } from '../lib/reads.ts';
 import type { Form, Gesture } from '../model/gestures.ts';
 import type { AgentsReply, LifecycleRequest } from '../model/wire.ts';
+import { sentence } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Field } from '../ui/Field.tsx';
@@ -114,7 +115,7 @@ export default function ShapeDialog({
         )}
         {refused !== null && (
           <p className={styles.refused} role="alert">
-            {refused}
+            {sentence(refused)}
           </p>
         )}
         <div className={styles.actions}>

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { type Answer, post } from '../lib/api.ts';
 import type { Call } from '../model/gestures.ts';
 import type { Rehearsal } from '../model/wire.ts';
+import { sentence } from '../model/wording.ts';
 import { RehearsalView } from '../ui/RehearsalView.tsx';
 import styles from './Forms.module.css';
 
@@ -40,7 +41,7 @@ export function RehearsedView({ rehearsed }: { rehearsed: Answer<Rehearsal> | nu
     <div className={styles.shown} aria-live="polite">
       {rehearsed === null && <p className={styles.about}>Looking at what it would do…</p>}
       {rehearsed?.ok === true && <RehearsalView rehearsal={rehearsed.value} />}
-      {rehearsed?.ok === false && <p className={styles.refused}>{rehearsed.message}</p>}
+      {rehearsed?.ok === false && <p className={styles.refused}>{sentence(rehearsed.message)}</p>}
     </div>
   );
 }
