@@ -116,5 +116,6 @@ const OWNERS: Readonly<Record<State['poll_health']['mux']['owner']['kind'], stri
 export function muxWords({ state, owner: { kind, name } }: State['poll_health']['mux']): string {
   if (state === 'absent') return 'no server runs; the first worker starts one';
   if (state === 'unknown') return 'it does not answer';
-  return `it runs; ${OWNERS[kind]}${name === null ? '' : ` (${name})`}`;
+  // The root of all control groups names nobody.
+  return `it runs; ${OWNERS[kind]}${name === null || name === '/' ? '' : ` (${name})`}`;
 }

@@ -105,7 +105,8 @@ const OWNER_WORDS: Readonly<Record<string, string>> = {
 
 /** What started tmux, and the unit or slice that it belongs to, where the system tells it. */
 export function muxOwnerWords({ kind, name }: { kind: string; name: string | null }): string {
-  return `${OWNER_WORDS[kind] ?? 'runs'}${name === null ? '' : ` (${name})`}`;
+  // The root of all control groups names nobody.
+  return `${OWNER_WORDS[kind] ?? 'runs'}${name === null || name === '/' ? '' : ` (${name})`}`;
 }
 
 /** How far a message came. */

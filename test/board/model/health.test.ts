@@ -85,6 +85,7 @@ describe('how the tmux server is', () => {
     ['absent', 'absent', null, 'no server runs; the first worker starts one'],
     ['alive', 'daemon_born', null, 'it runs; started by the daemon'],
     ['alive', 'user_born', 'session-3.scope', 'it runs; started by you (session-3.scope)'],
+    ['alive', 'user_born', '/', 'it runs; started by you'],
     ['alive', 'unknown', null, 'it runs; the system does not tell what started it'],
     ['unknown', 'unknown', null, 'it does not answer'],
   ] as const)('%s, %s, %s', (state, kind, name, words) =>
