@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programOf } from '../kit/built-package.ts';
@@ -43,9 +43,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   afterAll(async () => {
     await browser?.close();
-    demo.kill('SIGINT');
-    await until('the end of the demo', () => demo.exitCode !== null || demo.signalCode !== null);
     await home.svc('demo', '--dir', home.path('demo'), '--remove', '--force');
+    demo.kill();
     await home.dispose();
   });
 
@@ -128,5 +127,14 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await page.press('u');
     await cardWhen(page, ID, 'back', ({ column }) => column === 'Awaiting review');
     expect(faults(page)).toEqual([]);
+  });
+
+  it('ends with one command, which ends the demo in the other terminal and removes all it made', async () => {
+    const removed = await home.svc('demo', '--dir', home.path('demo'), '--remove', '--force');
+    expect(removed).toMatchObject({ code: 0, stderr: '' });
+    expect(removed.stdout).toContain(`Removed ${home.path('demo')}`);
+    expect(existsSync(home.path('demo'))).toBe(false);
+    await until('the end of the demo', () => demo.exitCode !== null);
+    expect(demo.exitCode).toBe(0);
   });
 });

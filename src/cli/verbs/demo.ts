@@ -9,12 +9,16 @@ import { count, option } from '../command-line/options.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 import { findDaemon } from '../daemon-client/daemon-file.ts';
 import { runForeground } from './daemon/run.ts';
+import { stopDaemon } from './daemon/stop.ts';
 import { demoContext, demoRoot, demoSocket } from './demo/environment.ts';
 import { ownCommand } from './demo/own-command.ts';
 import { prepareDemo, requireDemoTools } from './demo/prepare.ts';
 import { ownFibers, removeDemo } from './demo/remove.ts';
 import { demoFolders, isPlayedOut } from './demo/store.ts';
 import { configuredWelcome, demoWelcome } from './demo/welcome.ts';
+
+/** How long the end of the demo's daemon is waited for before anything is removed, in seconds. */
+const STOP_S = 10;
 
 /**
  * `svc demo`: a store with eight fibers, an agent without a model, and a daemon in the foreground, all in one folder
@@ -59,8 +63,8 @@ async function runDemo(
   const root = demoRoot(context, options.dir);
   const inside = demoContext(context, options.dir);
   const settings = readSettings(inside.env);
+  if (options.remove === true) return remove(context, root, settings, options.force === true);
   await refuseWhileRunning(settings);
-  if (options.remove === true) return remove(context, root, options.force === true);
   requireDemoTools(context.env.PATH ?? '');
   await prepareDemo(demoFolders(root), {
     runner: createRunner(),
@@ -117,13 +121,19 @@ async function withFreePortHint(run: () => Promise<ExitCode>): Promise<ExitCode>
   }
 }
 
-async function remove(context: CliContext, root: string, force: boolean): Promise<ExitCode> {
+async function remove(
+  context: CliContext,
+  root: string,
+  settings: Settings,
+  force: boolean,
+): Promise<ExitCode> {
   const own = ownFibers(root, context.clock);
   if (own.length > 0 && !force)
     throw new CodedError(
       'invalid_request',
       `the demo's store ${demoFolders(root).store} holds ${own.length === 1 ? 'a fiber' : 'fibers'} of yours (${own.join(', ')}); move what you want to keep, then add --force`,
     );
+  await stopDaemon(context, settings, STOP_S);
   const removed = await removeDemo(root, { runner: createRunner(), clock: context.clock });
   const ended = removed.sessions === 0 ? '' : ` and ended ${removed.sessions} of its tmux sessions`;
   context.show(removed.existed ? `Removed ${root}${ended}.\n` : `There is no demo in ${root}.\n`);
