@@ -43,7 +43,7 @@ describe.each(HARNESS_NAMES)('a worker of the real %s that waits for a person', 
     expect(waits.runtime!.phase_since).toBeGreaterThan(began - 5_000);
     const why = await one.svc('why', 'asks');
     expect(why).toMatch(
-      /: its worker waits for an answer since [^,]+, it says: (asks to run: touch asked|Which way\?)\.\n/,
+      /: its worker waits for an answer since [^,]+, it says: (asks to run: touch asked\.|Which way\?)\n/,
     );
     expect(why).toContain('What to do: answer it: `svc attach asks`.');
     await agreeWithPages(one);
