@@ -281,6 +281,11 @@ export function sessionPanes(id: string): TmuxCommand {
   ];
 }
 
+/** Prints one line for each client of the session with this name: whether it is in control mode, and its pid. */
+export function sessionClients(name: string): TmuxCommand {
+  return ['list-clients', '-t', nameTarget(name), '-F', '#{client_control_mode} #{client_pid}'];
+}
+
 /** Prints `text` (letters, digits and dashes) to mark the end of a reply. */
 export function printMark(text: string): TmuxCommand {
   if (!/^[A-Za-z0-9-]+$/.test(text)) throw refused('a mark holds letters, digits and dashes only');

@@ -13,6 +13,7 @@ import {
   listPanes,
   NOT_THAT_SESSION,
   newSession,
+  sessionClients,
   sessionPanes,
   type TmuxCommand,
 } from './command.ts';
@@ -28,6 +29,7 @@ import type {
   MuxSession,
   ScreenMark,
 } from './mux.ts';
+import { controlPids, endOrphans } from './orphaned-clients.ts';
 import { PaneWatch } from './pane-watch.ts';
 import { type AskTmux, readScreen } from './screen-reader.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
@@ -93,6 +95,7 @@ class Tmux implements Mux {
   #known: Set<string> | null = null;
   /** The server that has been set to keep running without sessions [MUX-3]. */
   #kept_pid: number | null = null;
+  #looked_for_orphans = false;
   #stopped = false;
 
   constructor(options: TmuxOptions) {
@@ -337,6 +340,25 @@ class Tmux implements Mux {
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'the tmux control client could not be started');
     }
+    if (this.control.attached && !this.#looked_for_orphans) {
+      this.#looked_for_orphans = true;
+      await this.#endOrphans();
+    }
+  }
+
+  /** Once in the life of a daemon: what is orphaned later is for the next one. */
+  async #endOrphans(): Promise<void> {
+    const answer = await this.#ask(() => [sessionClients(ANCHOR_SESSION)]);
+    if (answer.kind !== 'done') return;
+    const others = controlPids(linesOf(answer.text)).filter((pid) => pid !== this.control.pid);
+    await endOrphans(others, this.#facts, (pid) => {
+      this.#options.logger.info({ pid }, 'ended the tmux client of a daemon that was killed');
+      try {
+        process.kill(pid, 'SIGTERM');
+      } catch {
+        // It has ended, or belongs to another user.
+      }
+    });
   }
 
   /** A session counts as started only when the server lists it and its first process runs. */
