@@ -1,9 +1,4 @@
-import { readFileSync } from 'node:fs';
-import type { ProcessFacts } from '../platform/process-facts.ts';
-
-/** What adopts a process whose parent has ended: the first process, or the service manager of a Linux user. */
-const INIT_PID = 1;
-const SERVICE_MANAGER = 'systemd';
+import { isAdopter, type ProcessFacts } from '../platform/process-facts.ts';
 
 /** Pids of the clients in control mode, in the answer to `sessionClients`. */
 export function controlPids(lines: readonly string[]): number[] {
@@ -22,15 +17,5 @@ export async function endOrphans(
   for (const pid of pids) {
     const found = await facts.lookUp(pid);
     if (found.kind === 'found' && isAdopter(found.row.parent)) end(pid);
-  }
-}
-
-function isAdopter(pid: number): boolean {
-  if (pid === INIT_PID) return true;
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd() === SERVICE_MANAGER;
-  } catch {
-    // It has ended, or this system has no /proc; there the first process adopts.
-    return false;
   }
 }

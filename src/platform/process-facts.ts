@@ -29,6 +29,20 @@ export type ProcessFacts = {
   table(): Promise<ProcessRow[] | null>;
 };
 
+const INIT_PID = 1;
+const SERVICE_MANAGER = 'systemd';
+
+/** Whether this process takes over those whose parent has ended: the first one, or the service manager of a Linux user. */
+export function isAdopter(pid: number): boolean {
+  if (pid === INIT_PID) return true;
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd() === SERVICE_MANAGER;
+  } catch {
+    // It has ended, or this system has no /proc; there the first process takes all.
+    return false;
+  }
+}
+
 /** The processes of this machine: from `/proc` on Linux, else from `ps`. */
 export function createProcessFacts(options: {
   platform: NodeJS.Platform;
