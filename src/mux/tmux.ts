@@ -340,10 +340,12 @@ class Tmux implements Mux {
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'the tmux control client could not be started');
     }
-    if (this.control.attached && !this.#looked_for_orphans) {
-      this.#looked_for_orphans = true;
-      await this.#endOrphans();
-    }
+    if (!this.control.attached || this.#looked_for_orphans) return;
+    this.#looked_for_orphans = true;
+    // Nobody who waits for the connection waits for this.
+    this.#endOrphans().catch((error) =>
+      this.#options.logger.warn({ err: error }, 'orphaned tmux clients could not be looked for'),
+    );
   }
 
   /** Once in the life of a daemon: what is orphaned later is for the next one. */

@@ -43,8 +43,8 @@ export type ComponentProgram<S, C extends CallTable, E extends EventTable, H ext
 };
 
 /**
- * The body of a worker thread: starts the component when it may begin, sends `ready`, serves its calls, answers heartbeats and stops on
- * request. An error of `start` or `stop` ends the thread and is reported to the supervisor.
+ * The body of a worker thread: starts the component when it may begin, sends `ready`, serves its calls, answers
+ * heartbeats and stops on request. An error of `start` or `stop` ends the thread and is reported to the supervisor.
  */
 export async function runComponent<
   S extends { readonly log_level: string },

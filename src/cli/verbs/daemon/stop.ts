@@ -55,7 +55,7 @@ export async function stopDaemon(
   if ((await processLife(daemon)) !== 'gone')
     throw new CodedError(
       'deadline_exceeded',
-      `the daemon (pid ${daemon.pid}) still runs after ${seconds} s; wait longer with --timeout, or end it with: kill -9 ${daemon.pid}`,
+      `the daemon (pid ${daemon.pid}) still runs after ${seconds} s; do the same again to wait longer, or end it with: kill -9 ${daemon.pid}`,
       { details: { pid: daemon.pid } },
     );
   return {
