@@ -101,10 +101,16 @@ function dateOf(day: Day): Date {
   return new Date(`${day}T00:00:00Z`);
 }
 
-/** The daemon writes its reasons as parts of sentences; one that begins with a name or a path keeps it as it is. */
-export function sentence(phrase: string): string {
+/**
+ * The daemon writes its reasons as parts of sentences, with times as in ISO 8601. One that begins with a name or a path
+ * keeps it as it is; its times become those of this page's clock.
+ */
+export function sentence(phrase: string, now = Date.now()): string {
   const text = phrase.trim();
   if (text === '') return '';
   const begun = /^[a-z]+[ ,;’]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
-  return /[.!?:…]$/.test(begun) ? begun : `${begun}.`;
+  const told = begun.replace(INSTANT, (at) => fullMoment(Date.parse(at), dayOf(now)));
+  return /[.!?:…]$/.test(told) ? told : `${told}.`;
 }
+
+const INSTANT = /(?<![‘“'"`\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;

@@ -44,13 +44,17 @@ function AgentRow({ agent, found }: { agent: Agent; found: string | null | undef
   const { id, harness, model, cli, effort_levels, default_effort, aliases, source } = agent;
   const facts = [
     harness,
-    model ?? 'its own model',
-    cli,
+    model === null ? 'its own model' : `model ${model}`,
+    ...(cli === harness ? [] : [`runs ${cli}`]),
     ...(aliases.length === 0 ? [] : [`also ${aliases.join(', ')}`]),
   ];
   return (
     <div className={styles.row}>
-      <Glyph state={found === undefined ? 'unknown' : found === null ? 'blocked' : 'accepted'} />
+      <Glyph
+        state={
+          found === undefined ? 'unknown' : found !== null ? 'accepted' : agent.default ? 'blocked' : 'draft'
+        }
+      />
       <div>
         <b>{id}</b> {agent.default && <span className={styles.chip}>default</span>}{' '}
         {source === 'file' && <span className={styles.chip}>agents.json</span>}

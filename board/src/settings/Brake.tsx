@@ -87,7 +87,7 @@ export function Brake(): ReactNode {
               </Field>
               <label className={styles.check}>
                 <input type="checkbox" checked={kill} onChange={({ target }) => setKill(target.checked)} />
-                {running === 1 ? 'End the worker that runs, too' : `End the ${running} workers that run, too`}
+                {runningWords(running)}
               </label>
               <div className={styles.buttons}>
                 <Button type="submit" tone="fault" disabled={busy}>
@@ -100,4 +100,9 @@ export function Brake(): ReactNode {
       </section>
     </>
   );
+}
+
+function runningWords(running: number): string {
+  if (running === 0) return 'End workers that run, too (there is none now)';
+  return running === 1 ? 'End the worker that runs, too' : `End the ${running} workers that run, too`;
 }

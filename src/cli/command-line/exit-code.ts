@@ -1,4 +1,5 @@
 import { isCoded, messageOf } from '../../base/errors.ts';
+import { withClock } from './output.ts';
 import { systemMend } from './system-mend.ts';
 import { asTyped } from './typed-command.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
@@ -18,7 +19,7 @@ export function reportError(error: unknown, context: CliContext, json: boolean):
   const mend = coded ? null : systemMend(error);
   const message = asTyped(mend === null ? messageOf(error) : `${messageOf(error)}; ${mend}`, context);
   if (json) reportJson(context, { ...(coded ? error.details : {}), error: code, message });
-  else context.err(`svc: ${message}\n`);
+  else context.err(`svc: ${withClock(message, context.clock.now())}\n`);
   if (!coded && error instanceof Error && debugs(context)) context.err(`${error.stack ?? ''}\n`);
   return EXIT_OF_CODE[code] ?? EXIT.refused;
 }

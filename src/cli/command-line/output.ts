@@ -112,6 +112,13 @@ export function formatClock(at: number, now: number): string {
   return Math.abs(at - now) < DAY && weekday(at) === weekday(now) ? clockTime(at) : formatDay(at, now);
 }
 
+/** The daemon tells times as in ISO 8601; a person reads a clock. What stands in quotes is somebody's own and stays. */
+export function withClock(text: string, now: number): string {
+  return text.replace(INSTANT, (at) => formatClock(Date.parse(at), now));
+}
+
+const INSTANT = /(?<![‘“'"`\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
 /** The weekday and the time within six days, else the date, with its year where it is another one. */
 function formatDay(at: number, now: number): string {
   if (Math.abs(now - at) < 6 * DAY) return `${weekday(at)} ${clockTime(at)}`;

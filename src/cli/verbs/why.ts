@@ -1,7 +1,7 @@
 import { type Why, whySchema } from '../../contract/http/why.ts';
 import { lengthOf } from '../command-line/fit-width.ts';
 import { ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
-import { formatClock, formatMoment, formatTable } from '../command-line/output.ts';
+import { formatMoment, formatTable, withClock } from '../command-line/output.ts';
 import { refusalWords } from '../command-line/screen-words.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
@@ -113,11 +113,6 @@ function headline(why: Why, shut: Why['first'], refused: Refused | null): string
   if (refused !== null)
     return `${fiber_id} cannot start: ${refusalWords(refused, project_dir?.path, at)}${refused.reason === 'project_dir_missing' && project_dir !== null ? ` on ${host}` : ''}.`;
   return `${fiber_id} ${verdict === 'running' ? 'runs' : 'does not run'}: ${ended(shut?.message ?? '')}`;
-}
-
-/** The daemon tells times as in ISO 8601; a person reads a clock. */
-function withClock(text: string, now: number): string {
-  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (at) => formatClock(Date.parse(at), now));
 }
 
 /** A sentence with its full stop; what an agent said last may have an end of its own. */

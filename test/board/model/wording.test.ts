@@ -77,4 +77,12 @@ describe('the phrases of the daemon', () => {
     ['Which one?', 'Which one?'],
     ['', ''],
   ])('make a sentence of “%s”', (phrase, whole) => expect(sentence(phrase)).toBe(whole));
+
+  it('tell their times as the clock of the page does, but not in what somebody wrote', () => {
+    const [now, then] = [at(TODAY), new Date(at(TODAY, '14:30')).toISOString()];
+    expect(sentence(`it is tried again at ${then}`, now)).toBe('It is tried again at 14:30.');
+    expect(sentence(`its account is at its limit (“${then}”)`, now)).toBe(
+      `Its account is at its limit (“${then}”).`,
+    );
+  });
 });

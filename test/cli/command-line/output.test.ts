@@ -8,6 +8,7 @@ import {
   formatDuration,
   formatMoment,
   formatTable,
+  withClock,
 } from '../../../src/cli/command-line/output.ts';
 import { paint, type Styled } from '../../../src/cli/command-line/styled-text.ts';
 import { chooseAddress } from '../../../src/cli/daemon-client/client.ts';
@@ -84,6 +85,15 @@ describe('what svc prints', () => {
     expect(formatMoment(at(1, 9, 10, 2024), now)).toBe('1 Nov 2024');
     expect([formatAge(at(21, 12), now), formatAge(at(20, 12), now)]).toEqual(['2 h', 'Thu 12:00']);
     expect([formatClock(at(21, 15), now), formatClock(at(22, 2), now)]).toEqual(['15:00', 'Sat 02:00']);
+  });
+
+  it('tells the times in a sentence of the daemon as a clock does, but not what a person wrote', () => {
+    const now = new Date(2025, 10, 21, 14, 0).getTime();
+    const later = new Date(2025, 10, 22, 2, 0).toISOString();
+    expect(withClock(`it is tried again at ${later}; see there`, now)).toBe(
+      'it is tried again at Sat 02:00; see there',
+    );
+    expect(withClock(`'${later}' is not a date`, now)).toBe(`'${later}' is not a date`);
   });
 });
 

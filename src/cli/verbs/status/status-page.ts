@@ -3,6 +3,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import { contextUseSchema } from '../../../contract/fiber.ts';
 import { placesSchema, type State } from '../../../contract/http/state.ts';
 import type { Version } from '../../../contract/http/version.ts';
+import { withClock } from '../../command-line/output.ts';
 import { gateWords, holdWords, lastLine, letGo, refusalWords } from '../../command-line/screen-words.ts';
 import { isOpen, type Place, type PlacedRow, placeOf } from './place.ts';
 
@@ -308,10 +309,10 @@ function stoppedLine(row: PlacedRow, asked: Asked): StatusLine {
 }
 
 /** What keeps more than one fiber from starting, worst first. */
-function faultsOf({ state, svc }: Asked, rows: readonly PlacedRow[], version: StatusFacts['version']) {
+function faultsOf({ state, svc, now }: Asked, rows: readonly PlacedRow[], version: StatusFacts['version']) {
   const { data_dir, brake, poll_health, operator_file_errors, document_errors, start_gate } = state;
   const fault = (what: string, words: string, command: string, since: number | null = null): StatusLine => ({
-    ...{ what, words, since },
+    ...{ what, words: withClock(words, now), since },
     fibers: [],
     commands: [`${svc} ${command}`],
   });
