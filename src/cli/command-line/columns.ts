@@ -69,16 +69,30 @@ export function formatColumns(rows: readonly ColumnRow[], { width, unicode }: Sc
       ...trimmed(line),
       '\n',
       ...(aside === undefined ? [] : [`${spaces(INDENT + (widths[0] ?? 0) + GAP)}${aside}\n`]),
-      ...commandLines(unicode ? below : below.map(inAscii), INDENT + (widths[0] ?? 0) + GAP, width, between),
+      ...commandLines(
+        unicode ? below : below.map(inAscii),
+        INDENT + (widths[0] ?? 0) + GAP,
+        width,
+        unicode ? between : null,
+      ),
     ];
   });
 }
 
-/** Commands on one line where they fit, else each on its own; a long one begins further left. */
-function commandLines(commands: readonly string[], indent: number, width: number, between: string): string[] {
+/**
+ * Commands on one line where they fit, else each on its own; a long one begins further left. Without `between` each is
+ * on its own: every mark of ASCII that could stand there is one that the shell reads.
+ */
+function commandLines(
+  commands: readonly string[],
+  indent: number,
+  width: number,
+  between: string | null,
+): string[] {
   if (commands.length === 0) return [];
-  const joined = commands.join(between);
-  if (indent + lengthOf(joined) <= width) return [`${spaces(indent)}${joined}\n`];
+  const joined = commands.join(between ?? '\n');
+  if ((between !== null || commands.length === 1) && indent + lengthOf(joined) <= width)
+    return [`${spaces(indent)}${joined}\n`];
   return commands.map((command) => {
     const left = indent + lengthOf(command) <= width ? indent : 2 * INDENT;
     return `${spaces(left)}${command}\n`;

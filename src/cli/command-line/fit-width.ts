@@ -87,9 +87,11 @@ export function wrapPage(page: string, width: number): string {
     .join('\n');
 }
 
-/** A line that fits, or a command with a word that fits on none: the terminal alone breaks it so that it can be copied. */
+/** A line that fits, or one with a word of a command that fits on none: only the terminal breaks it so that it can be copied. */
 function isLeft(line: string, width: number): boolean {
-  return lengthOf(line) <= width || (/^ *svc /.test(line) && longestWord(line) > width - 2 * INDENT);
+  if (lengthOf(line) <= width) return true;
+  const words = (line.match(COMMAND) ?? []).flatMap(shellWordsOf);
+  return words.some((word) => lengthOf(word) > width - 2 * INDENT);
 }
 
 const INDENT = 2;
@@ -155,7 +157,10 @@ function textOf(span: Span): string {
 function wrapSentence(text: string, width: number, hanging = ''): string[] {
   const room = width - lengthOf(hanging);
   const joined = text.replace(COMMAND, (command) =>
-    (lengthOf(command) > room && command.startsWith('svc ') ? continued(command.split(' '), room) : [command])
+    (lengthOf(command) > room && command.startsWith('svc ')
+      ? continued(shellWordsOf(command), room)
+      : [command]
+    )
       .map((line) => (lengthOf(line) > room ? line : line.replaceAll(' ', JOINED)))
       .join(' '),
   );
@@ -168,6 +173,11 @@ const COMMAND = new RegExp(
   'g',
 );
 const JOINED = '\u00a0';
+
+/** The words of a command as the shell reads them: a blank within quotes ends none. */
+function shellWordsOf(command: string): string[] {
+  return command.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? [];
+}
 const GOES_ON = ' \\';
 
 /** The words of a command in lines of at most `room` columns, each but the last with the mark that the shell reads. */

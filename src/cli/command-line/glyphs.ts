@@ -17,7 +17,7 @@ export function glyphOf(glyph: Glyph, unicode: boolean): Span {
   return { tone, text: unicode ? texts.unicode : texts.ascii };
 }
 
-/** The marks that stand for what was cut off, and between two commands. */
+/** The marks that stand for what was cut off, and between two texts. */
 export function marksOf(unicode: boolean): { cut: string; between: string } {
-  return unicode ? { cut: '…', between: ' · ' } : { cut: '...', between: ' | ' };
+  return unicode ? { cut: '…', between: ' · ' } : { cut: '...', between: ' - ' };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { fiberWords } from '../../../src/cli/verbs/completion/fibers.ts';
@@ -83,6 +83,29 @@ describe('completion in a real bash', () => {
     expect(inBash('install', 'say-hello', '--project-dir', 'no')).toEqual(['notes']);
   });
 
+  it('completes folders below the home, and those with a blank in their name', () => {
+    mkdirSync(join(machine.folder, 'two words'), { recursive: true });
+    mkdirSync(join(machine.env.HOME!, 'my-project'), { recursive: true });
+    expect(inBash('install', 'say-hello', '--project-dir', 'two\\ w')).toEqual(['two\\ words']);
+    expect(inBash('install', 'say-hello', '--project-dir', '~/my-p')).toEqual(['~/my-project']);
+  });
+
+  it('takes the name of a folder in a store as text and never as code', () => {
+    const hostile = join(machine.folder, 'hostile');
+    for (const id of ['x$(touch RAN)', 'x`touch${IFS}RAN`', "x it's"]) {
+      mkdirSync(join(hostile, '.fibers', id), { recursive: true });
+      writeFileSync(join(hostile, '.fibers', id, `${id}.md`), '---\nname: x\n---\n');
+    }
+    machine.env.SVC_STORES = hostile;
+    onTestFinished(() => {
+      machine.env.SVC_STORES = store;
+    });
+    const offered = inBash('status', 'x');
+    expect(readdirSync(machine.folder)).not.toContain('RAN');
+    const words = execFileSync('bash', ['-c', `printf '%s\\n' ${offered.join(' ')}`], { encoding: 'utf8' });
+    expect(words.trim().split('\n')).toEqual(["x it's", 'x$(touch RAN)', 'x`touch${IFS}RAN`']);
+  });
+
   it('offers fibers of the stores, by id and by a unique leaf', () => {
     expect(inBash('install', 'work/')).toEqual(['work/loader', 'work/writer']);
   });
@@ -164,5 +187,10 @@ describe.skipIf(!isInstalled('zsh'))('completion in a real zsh (skipped where zs
           (await screen()).startsWith(['$ svc', typed, `${first}`].filter((word) => word !== '').join(' ')),
         );
     }
+    mkdirSync(join(machine.env.HOME!, 'far-project'), { recursive: true });
+    await type('svc install say-hello --project-dir ~/far-', 'Tab');
+    await until('a folder below the home', async () =>
+      (await screen()).includes('--project-dir ~/far-project'),
+    );
   });
 });

@@ -14,7 +14,7 @@ export function bashScript(commands: readonly CommandFacts[]): string {
 # shellcheck shell=bash disable=SC2207 # neither zsh nor bash 3 has mapfile
 _svc() {
   local cur prev verb place words valued
-  local asked=(svc) first=1 at position=0
+  local asked=(svc) first=1 at position=0 typed home=""
   COMPREPLY=()
   cur="\${COMP_WORDS[COMP_CWORD]}"
   prev="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -44,6 +44,8 @@ ${listed.map(optionCase).join('')}    *) return 0 ;;
       *) position=$(( position + 1 )) ;;
     esac
   done
+  # Names from disk are data: they never go through an expansion, and are quoted for the command line.
+  typed="\${cur//\\\\/}"
   place=""
   if [[ "$valued" == *" $prev "* ]]; then
     case "$verb $prev" in
@@ -58,8 +60,19 @@ ${listed.flatMap(argumentCases).join('')}      *) return 0 ;;
     esac
   fi
   case "$place" in
-    folders) COMPREPLY=( $(compgen -d -- "$cur") ) ;;
-    fibers|agents) COMPREPLY=( $(compgen -W "$(command "\${asked[@]}" completion "$place" "$cur" 2>/dev/null)" -- "$cur") ) ;;
+    folders)
+      [[ "$typed" == [~]/* ]] && home="$HOME/" && typed="\${typed:2}"
+      for at in "$home$typed"*/; do
+        [[ -d "$at" ]] || continue
+        at="\${at%/}"
+        COMPREPLY+=( "\${home:+~/}$(printf %q "\${at#"$home"}")" )
+      done
+      ;;
+    fibers|agents)
+      while IFS= read -r at; do
+        [[ -n "$at" && "$at" == "$typed"* ]] && COMPREPLY+=( "$(printf %q "$at")" )
+      done <<< "$(command "\${asked[@]}" completion "$place" "$typed" 2>/dev/null)"
+      ;;
     *) COMPREPLY=( $(compgen -W "$place" -- "$cur") ) ;;
   esac
   return 0
@@ -69,7 +82,13 @@ complete -F _svc svc
 }
 
 export function zshScript(commands: readonly CommandFacts[]): string {
-  return `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`;
+  return `autoload -U +X bashcompinit && bashcompinit
+${bashScript(commands)}# bashcompinit would quote the tilde, and only a folder begins with one.
+_svc_zsh() {
+  if [[ "\${words[CURRENT]}" == [~]* ]]; then _directories; else _bash_complete -F _svc; fi
+}
+compdef _svc_zsh svc
+`;
 }
 
 function secondWords(parent: string, commands: readonly CommandFacts[]): string {

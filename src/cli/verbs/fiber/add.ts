@@ -17,7 +17,7 @@ export const verb = defineVerb({
   arguments: { name: argument('<name>', 'what the fiber is called') },
   options: {
     slug: option('--slug <slug>', 'leaf of the new id; made from the name otherwise'),
-    parent: option('--parent <fiber>', 'fiber to file it under'),
+    parent: option('--parent <fiber>', 'fiber to file it under', { completes: 'fibers' }),
     body: option('--body <text>', 'markdown body; - reads standard input'),
     tags: option('--tag <tag...>', 'tags'),
     status: statusOption(FIBER_STATUSES.join(', ')),

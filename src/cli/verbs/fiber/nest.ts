@@ -15,7 +15,7 @@ export const verb = defineVerb({
   summary: 'File a fiber under another one, with its children; links to it are rewritten',
   arguments: { fiber: FIBER },
   options: {
-    under: option('--under <parent>', 'fiber to file it under'),
+    under: option('--under <parent>', 'fiber to file it under', { completes: 'fibers' }),
     top: option('--top', 'file it at the top of its store'),
     host: ON_HOST,
     store: STORE,
