@@ -47,7 +47,7 @@ async function holdsSocket(folder: string, sockets: ReadonlySet<string>): Promis
 }
 
 async function commandOf(folder: string): Promise<string> {
-  const line = (await readOrEmpty(join(folder, 'cmdline'))).replaceAll('\0', ' ').trim();
+  const line = (await readOrEmpty(join(folder, 'cmdline'))).replace(/[\0\s]+/g, ' ').trim();
   if (line !== '') return line.slice(0, COMMAND_LENGTH);
   return (await readOrEmpty(join(folder, 'comm'))).trim();
 }

@@ -350,7 +350,7 @@ describe('the session to attach to', () => {
 
   it('is never that of another fiber whose id begins so, where a fiber is called as was typed', () => {
     const called = { name: 'load', is_called: true };
-    expect(() => chooseSession([loader], called)).toThrow('svc dispatch load starts one');
+    expect(() => chooseSession([loader], called)).toThrow('svc why load says how to start one');
     expect(hostsThatRun(called, 'host-a', { 'host-b': { read: { running: [loader] } } })).toEqual([]);
     expect(chooseSession([loader], { name: 'loader', is_called: true })).toBe(loader.mux_session);
   });

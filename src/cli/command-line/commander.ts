@@ -1,5 +1,6 @@
 import { type Command, Argument as CommanderArgument, Option as CommanderOption } from 'commander';
 import { systemClock } from '../../base/clock.ts';
+import { CodedError } from '../../base/errors.ts';
 import { askFirst } from './confirm.ts';
 import type { Argument, Option } from './options.ts';
 import { printOutcome } from './output.ts';
@@ -99,8 +100,15 @@ function exampleText(examples: readonly Example[]): string {
 function commanderArgument({ usage, description, choices, parse, fallback }: Argument): CommanderArgument {
   const made = new CommanderArgument(usage, description);
   if (choices !== undefined) made.choices(choices);
-  if (parse !== undefined) made.argParser(parse);
+  const read = parse ?? (/\bfiber\b/.test(usage) ? fiberText : undefined);
+  if (read !== undefined) made.argParser(read);
   return fallback === undefined ? made : made.default(fallback);
+}
+
+/** A fiber as it is typed. An empty one, as of a variable that is not set, names none for any verb. */
+function fiberText(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new CodedError('invalid_request', `"${text}" cannot be the id of a fiber; svc fiber ls lists them`);
 }
 
 /** The option for the parser, with its names and the placeholder of its value. */

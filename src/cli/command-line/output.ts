@@ -16,8 +16,8 @@ export function printOutcome(context: CliContext, outcome: Outcome, asJson: bool
 
 /**
  * Columns as wide as their widest cell, two spaces apart, under a header in capitals; one row per line. A table that is
- * wider than `width` has its wide cells broken between words; where long words leave no room for columns, each row is a
- * block with its cells one below the other. Without a width, for a file or a pipe, a row is a line with a tab between
+ * wider than `width` has a long first cell on a line of its own and its wide cells broken between words; where long words
+ * leave no room for columns, each row is a block with its cells one below the other. Without a width, for a file or a pipe, a row is a line with a tab between
  * its cells, and there is no header.
  */
 export function formatTable(
@@ -28,12 +28,25 @@ export function formatTable(
   const head = header.map((cell) => cell.toUpperCase());
   const cells = rows.map((row) => row.map(oneLine));
   if (width === Number.POSITIVE_INFINITY) return cells.map((row) => `${row.join('\t')}\n`).join('');
+  const lines = [head, ...cells];
+  const longest = (column: number) => Math.max(...lines.map((line) => lengthOf(line[column] ?? '')));
+  const wanted = header.reduce((sum, _, column) => sum + longest(column), 2 * (header.length - 1));
+  const standsAlone = (first: string) => wanted > width && lengthOf(first) > width * MOST_OF_FIRST;
+  const beside = lines.map(([first = '', ...rest]) => [standsAlone(first) ? '' : first, ...rest]);
   const most = (measure: (cell: string) => number) =>
-    header.map((_, column) => Math.max(...[head, ...cells].map((line) => measure(line[column] ?? ''))));
+    header.map((_, column) => Math.max(...beside.map((line) => measure(line[column] ?? ''))));
   const widths = fitColumns(most(lengthOf), most(longestWord), width);
   if (widths === null) return cells.map((row) => formatBlock(header, row, width)).join('');
-  return [head, ...cells].map((line) => formatRow(line, widths)).join('');
+  return lines
+    .map(([first = ''], at) => {
+      const own_lines = standsAlone(first) ? `${wrapWords(first, width).join('\n')}\n` : '';
+      return `${own_lines}${formatRow(beside[at] ?? [], widths)}`;
+    })
+    .join('');
 }
+
+/** A longer first cell has a line of its own where the table is too wide for it. */
+const MOST_OF_FIRST = 0.45;
 
 function formatRow(cells: readonly string[], widths: readonly number[]): string {
   const columns = cells.map((cell, column) => wrapWords(cell, widths[column] ?? 0));

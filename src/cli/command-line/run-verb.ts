@@ -3,6 +3,7 @@ import { VERBS } from '../verbs.ts';
 import { declareVerbs } from './commander.ts';
 import { readDemoCall } from './demo-call.ts';
 import { reportError, reportJson } from './exit-code.ts';
+import { wrapPage } from './fit-width.ts';
 import { helpAsOption, requireKnownVerb, verbWords } from './known-verb.ts';
 import { NEWCOMER } from './newcomer.ts';
 import { type CliProcess, withSafeOutput } from './safe-output.ts';
@@ -21,7 +22,7 @@ export async function runVerb(
   // Verbs see only this context, so none can bypass the escaping.
   const context = withSafeOutput(given);
   if (argv.length === 0) {
-    context.out(NEWCOMER);
+    context.out(wrapPage(NEWCOMER, context.width));
     return EXIT.ok;
   }
   const json = asksForJson(argv);
@@ -73,7 +74,8 @@ function createProgram(context: CliContext, help: string): Command {
     .option('-V, --version', 'show the version')
     .option('--no-color', 'print without colour, as NO_COLOR does')
     .configureOutput({
-      writeOut: context.out,
+      // The parser breaks its own lines only, and not the notes and examples of a verb.
+      writeOut: (text) => context.out(wrapPage(text, context.width)),
       writeErr: context.err,
       outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')),
     })

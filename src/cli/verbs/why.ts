@@ -1,8 +1,10 @@
+import { shellWord } from '../../base/shell-word.ts';
 import { type Why, whySchema } from '../../contract/http/why.ts';
 import { lengthOf } from '../command-line/fit-width.ts';
 import { ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { formatMoment, formatTable, withClock } from '../command-line/output.ts';
 import { refusalWords } from '../command-line/screen-words.ts';
+import { svcIn } from '../command-line/typed-command.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { deathDetails, screenLines } from './status/death.ts';
@@ -32,16 +34,16 @@ export const verb = defineVerb({
     const why = await askForFiber(context, { fiber, host }, (of) =>
       of.daemon.get(`/why?fiber=${encodeURIComponent(of.fiber)}&look=${look ? '1' : '0'}`, whySchema),
     );
-    return { json: why, text: whyPage(why, context.width, all) };
+    return { json: why, text: whyPage(why, { width: context.width, all, svc: svcIn(context) }) };
   },
 });
 
 /** The first closed gate in words and what to do; every gate with `all`. */
-function whyPage(why: Why, width: number, all: boolean): string {
+function whyPage(why: Why, { width, all, svc }: { width: number; all: boolean; svc: string }): string {
   const shut = shutGate(why);
   const refused = refusalOf(why, shut);
   const lines = [headline(why, shut, refused)];
-  lines.push(...nextLines(why, shut, refused, width));
+  lines.push(...nextLines(why, shut, refused, { width, svc }));
   if (why.waits_since !== null)
     lines.push(`It waits for a free place since ${formatMoment(why.waits_since, why.at)}.`);
   const head = `${lines.map((line) => withClock(line, why.at)).join('\n')}\n`;
@@ -76,13 +78,13 @@ function nextLines(
   { fiber_id, at }: Why,
   shut: Why['first'],
   refused: Refused | null,
-  width: number,
+  { width, svc }: { width: number; svc: string },
 ): string[] {
   const mend = shut?.mend === undefined ? [] : [`What to do: ${ended(shut.mend)}`];
   if (refused === null) return mend;
   const tried = `${sentence(triesWords(refused, at))}.`;
   if (refused.reason !== 'project_dir_missing') return [tried, ...mend];
-  const command = `svc reshape ${fiber_id} --project-dir <folder>`;
+  const command = `${svc} reshape ${shellWord(fiber_id)} --project-dir <folder>`;
   const line = `${tried}   ${command}`;
   return lengthOf(line) <= width ? [line] : [tried, command];
 }

@@ -60,6 +60,21 @@ describe('what svc prints', () => {
     );
   });
 
+  it('gives a long first cell a line of its own before it gives up the table', () => {
+    const long = 'write-the-release-notes-for-the-autumn-release-of-the-product';
+    const rows = [
+      ['loader', 'active', 'Rewrite the loader so that it reads each file once'],
+      [long, 'open', 'Notes'],
+    ];
+    expect(formatTable(['id', 'status', 'name'], rows, 80).split('\n')).toEqual([
+      'ID      STATUS  NAME',
+      'loader  active  Rewrite the loader so that it reads each file once',
+      long,
+      '        open    Notes',
+      '',
+    ]);
+  });
+
   it.each([
     [0, '0 s'],
     [999, '0 s'],

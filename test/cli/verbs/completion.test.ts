@@ -92,7 +92,7 @@ describe('completion in a real bash', () => {
 
   it('takes the name of a folder in a store as text and never as code', () => {
     const hostile = join(machine.folder, 'hostile');
-    for (const id of ['x$(touch RAN)', 'x`touch${IFS}RAN`', "x it's"]) {
+    for (const id of ['x$(touch RAN)', 'x`touch RAN`', "x it's"]) {
       mkdirSync(join(hostile, '.fibers', id), { recursive: true });
       writeFileSync(join(hostile, '.fibers', id, `${id}.md`), '---\nname: x\n---\n');
     }
@@ -103,7 +103,7 @@ describe('completion in a real bash', () => {
     const offered = inBash('status', 'x');
     expect(readdirSync(machine.folder)).not.toContain('RAN');
     const words = execFileSync('bash', ['-c', `printf '%s\\n' ${offered.join(' ')}`], { encoding: 'utf8' });
-    expect(words.trim().split('\n')).toEqual(["x it's", 'x$(touch RAN)', 'x`touch${IFS}RAN`']);
+    expect(words.trim().split('\n')).toEqual(["x it's", 'x$(touch RAN)', 'x`touch RAN`']);
   });
 
   it('offers fibers of the stores, by id and by a unique leaf', () => {

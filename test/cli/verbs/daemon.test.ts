@@ -260,6 +260,16 @@ describe('svc daemon logs', () => {
     });
   });
 
+  it('prints JSON documents with --json, also for text that is no record', async () => {
+    const record = '{"level":30,"time":1,"msg":"ready"}';
+    writeFileSync(log(), `svc: the port is taken\n${record}\n`);
+    const { out } = await machine.svc('daemon', 'logs', '--json');
+    expect(out.trimEnd().split('\n')).toEqual([
+      JSON.stringify({ level: 50, time: null, msg: 'svc: the port is taken' }),
+      record,
+    ]);
+  });
+
   it('follows lines as they are completed, even after the log was rotated', async () => {
     const { runLogs } = await import('../../../src/cli/verbs/daemon/logs.ts');
     writeFileSync(log(), 'old\n');

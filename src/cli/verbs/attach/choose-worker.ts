@@ -66,7 +66,7 @@ export function chooseSession(running: readonly Running[], reference: Reference)
 /** That no worker runs of this name, with what to do. */
 export function noWorkerOf({ name, is_called }: Reference, running: readonly Running[]): string {
   if (is_called)
-    return `no worker runs for ${name}; svc ps lists those that run, and svc dispatch ${shellWord(name)} starts one`;
+    return `no worker runs for ${name}; svc ps lists those that run, and svc why ${shellWord(name)} says how to start one`;
   const question = didYouMean(
     name,
     running.map(({ fiber_id }) => (name.includes('/') ? fiber_id : leafOf(fiber_id))),

@@ -62,6 +62,11 @@ export function readableLine(line: string): string {
   return [head.trimEnd(), ...rest].join(' ');
 }
 
+/** The same as one JSON document: text that is no record, such as why a start was refused, becomes the message of one. */
+export function jsonLine(line: string): string {
+  return parseRecord(line) === null ? JSON.stringify({ level: 50, time: null, msg: line }) : line;
+}
+
 function parseRecord(line: string): Record<string, unknown> | null {
   if (!line.startsWith('{')) return null;
   try {

@@ -6,7 +6,7 @@ import { readSettings, type Settings } from '../../../config/settings.ts';
 import { openRegularFileSync, readAtSync } from '../../../platform/regular-file.ts';
 import { count, JSON_OPTION, option } from '../../command-line/options.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../../command-line/verb.ts';
-import { lastLines, logPath, readableLine } from './log-file.ts';
+import { jsonLine, lastLines, logPath, readableLine } from './log-file.ts';
 
 const FOLLOW_STEP_MS = 250;
 const CHUNK_BYTES = 64 * 1024;
@@ -16,7 +16,7 @@ export const verb = defineVerb({
   options: {
     follow: option('-f, --follow', 'keep showing new lines until interrupted'),
     lines: count('-n, --lines <count>', 'how many lines to show first', 50),
-    json: { ...JSON_OPTION, description: 'show the lines as they were written' },
+    json: { ...JSON_OPTION, description: 'show the lines as JSON, one document each' },
   },
   examples: [['svc daemon logs -f -n 20', 'the last 20 lines, then every new one']],
   page: 'daemon.md',
@@ -31,7 +31,7 @@ export async function runLogs(
   options: { follow?: boolean; lines: number; json?: boolean },
 ): Promise<ExitCode> {
   const path = logPath(settings);
-  const show = (line: string) => context.out(`${options.json ? line : readableLine(line)}\n`);
+  const show = (line: string) => context.out(`${options.json ? jsonLine(line) : readableLine(line)}\n`);
   let offset = sizeOf(path);
   if (!existsSync(path) && !options.follow) {
     context.err(`svc: there is no log at ${path}; it is written when svc daemon start has run\n`);
