@@ -6,7 +6,7 @@ import { paint } from '../../../src/cli/command-line/styled-text.ts';
 import { type Finding, ok } from '../../../src/cli/verbs/doctor/check.ts';
 import { doctorPage } from '../../../src/cli/verbs/doctor/doctor-page.ts';
 import { isOlder } from '../../../src/cli/verbs/doctor/runtime.ts';
-import { versionAnswer } from '../answers.ts';
+import { stateAnswer, versionAnswer } from '../answers.ts';
 import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
 
 let machine: Machine;
@@ -269,6 +269,26 @@ describe('svc doctor', () => {
     expect((await examine()).of('tools of the daemon')).toMatchObject([
       { level: 'ok', what: 'tmux: /usr/bin/tmux (tmux 3.3a)' },
       { level: 'warn', what: `the daemon does not find claude, which is ${here} in this shell` },
+    ]);
+  });
+
+  it('[MUX-4] fails where the daemon cannot list the sessions of its tmux server', async () => {
+    const state = stateAnswer();
+    const mux = {
+      ...state.poll_health.mux,
+      state: 'unknown' as const,
+      detail: 'tmux did not answer in time',
+    };
+    await serve({
+      'GET /version': { body: versionAnswer() },
+      'GET /state': { body: { ...state, poll_health: { ...state.poll_health, mux } } },
+    });
+    expect((await examine()).of('tmux server')).toEqual([
+      {
+        ...{ name: 'tmux server', level: 'fail' },
+        what: 'the daemon cannot list its sessions, and starts nothing: tmux did not answer in time',
+        mend: expect.stringMatching(/: tmux (-S \S+ )?list-panes -a$/),
+      },
     ]);
   });
 

@@ -1,25 +1,45 @@
 import { isCoded } from '../../../base/errors.ts';
+import { shellLine } from '../../../base/shell-word.ts';
 import { type State, stateSchema, type WorkerMemoryView } from '../../../contract/http/state.ts';
 import { showBytes } from '../../../contract/memory-max.ts';
 import { muxOwnerWords } from '../../command-line/screen-words.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
-import { type Check, type Finding, ok, warn } from './check.ts';
+import { type Check, type Finding, fail, ok, warn } from './check.ts';
+
+type Mux = State['poll_health']['mux'];
 
 /** What started the running tmux server [MUX-4], as the daemon reports it; empty if no daemon answers. */
-export const checkMuxServer: Check = async ({ daemon: found }) => {
+export const checkMuxServer: Check = async ({ daemon: found, settings }) => {
   if (found.kind !== 'running') return [];
   try {
     const { poll_health, incidents, worker_memory } = await createDaemonClient(found.daemon).get(
       '/state',
       stateSchema,
     );
-    return [...owner(poll_health.mux.owner), memory(worker_memory), ...incidents.map(incident)];
+    return [
+      ...server(poll_health.mux, settings.tmux_socket),
+      memory(worker_memory),
+      ...incidents.map(incident),
+    ];
   } catch (error) {
     // Another check reports a daemon that does not answer.
     if (isCoded(error)) return [];
     throw error;
   }
 };
+
+/** What the daemon does not list, it cannot start or end either. */
+function server({ state, detail, owner: found }: Mux, socket: string | null): Finding[] {
+  if (state !== 'unknown') return owner(found);
+  const list = shellLine(['tmux', ...(socket === null ? [] : ['-S', socket]), 'list-panes', '-a']);
+  return [
+    fail(
+      'tmux server',
+      `the daemon cannot list its sessions, and starts nothing: ${detail ?? 'tmux does not answer'}`,
+      `mend what this command says, in the shell of the daemon: ${list}`,
+    ),
+  ];
+}
 
 function owner(found: { kind: string; name: string | null }): Finding[] {
   if (found.kind === 'daemon_born')
