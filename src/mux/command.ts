@@ -79,6 +79,14 @@ export function listPanes(): TmuxCommand {
   return ['list-panes', '-a', '-F', PANE_FORMAT];
 }
 
+/** How a server that has no session refuses `listPanes`. */
+export const NO_SESSION = 'no current target';
+
+/** Prints the id of each session, and nothing where there is none. */
+export function listSessions(): TmuxCommand {
+  return ['list-sessions', '-F', '#{session_id}'];
+}
+
 /**
  * Makes a detached session. The same sequence turns off two options that a user's configuration may set:
  * `destroy-unattached` would end it at once, `remain-on-exit` would keep its dead pane.
@@ -281,9 +289,9 @@ export function sessionPanes(id: string): TmuxCommand {
   ];
 }
 
-/** Prints one line for each client of the session with this name: whether it is in control mode, and its pid. */
-export function sessionClients(name: string): TmuxCommand {
-  return ['list-clients', '-t', nameTarget(name), '-F', '#{client_control_mode} #{client_pid}'];
+/** Prints one line for each client that is attached to a session: its pid and its flags. */
+export function listClients(): TmuxCommand {
+  return ['list-clients', '-F', '#{client_pid} #{client_flags}'];
 }
 
 /** Prints `text` (letters, digits and dashes) to mark the end of a reply. */

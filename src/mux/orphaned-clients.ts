@@ -1,8 +1,17 @@
 import { isAdopter, type ProcessFacts } from '../platform/process-facts.ts';
 
-/** Pids of the clients in control mode, in the answer to `sessionClients`. */
-export function controlPids(lines: readonly string[]): number[] {
-  return lines.flatMap((line) => /^1 (\d{1,10})$/.exec(line)?.[1] ?? []).map(Number);
+/** What a daemon attaches its control client with. A person’s client takes output, or has no use. */
+export const CONTROL_FLAGS = ['no-output', 'ignore-size'];
+
+/** Pids of the control clients of daemons, in the answer to `listClients`. */
+export function daemonClientPids(lines: readonly string[]): number[] {
+  return lines.flatMap((line) => {
+    const [, pid, flags = ''] = /^(\d{1,10}) (.*)$/.exec(line) ?? [];
+    const has = new Set(flags.split(','));
+    return pid !== undefined && ['control-mode', ...CONTROL_FLAGS].every((flag) => has.has(flag))
+      ? [Number(pid)]
+      : [];
+  });
 }
 
 /**

@@ -10,10 +10,12 @@ import {
   killById,
   killByName,
   killGuarded,
+  listClients,
   listPanes,
+  listSessions,
+  NO_SESSION,
   NOT_THAT_SESSION,
   newSession,
-  sessionClients,
   sessionPanes,
   type TmuxCommand,
 } from './command.ts';
@@ -29,7 +31,7 @@ import type {
   MuxSession,
   ScreenMark,
 } from './mux.ts';
-import { controlPids, endOrphans } from './orphaned-clients.ts';
+import { CONTROL_FLAGS, daemonClientPids, endOrphans } from './orphaned-clients.ts';
 import { PaneWatch } from './pane-watch.ts';
 import { type AskTmux, readScreen } from './screen-reader.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
@@ -137,7 +139,7 @@ class Tmux implements Mux {
             '-C',
             'attach-session',
             '-f',
-            'no-output,ignore-size',
+            CONTROL_FLAGS.join(','),
             '-t',
             `=${ANCHOR_SESSION}`,
           ],
@@ -246,12 +248,17 @@ class Tmux implements Mux {
   async #listOnce(): Promise<MuxListing> {
     const answer = await this.#ask(() => [listPanes()]);
     if (answer.kind === 'no_server') return { kind: 'absent' };
-    if (answer.kind === 'refused') return { kind: 'unknown', detail: answer.message };
+    if (answer.kind === 'refused') {
+      if (answer.message === NO_SESSION && (await this.#hasNoSession()))
+        return { kind: 'alive', sessions: [] };
+      return { kind: 'unknown', detail: answer.message };
+    }
     if (answer.kind === 'unknown') return answer;
     const panes = parsePanes(linesOf(answer.text));
     if (panes === null) return { kind: 'unknown', detail: 'tmux listed its sessions in an unknown form' };
     await this.#client.sawServer(panes.server_pid);
     await this.#watch.follow(panes.sessions);
+    this.#lookForOrphans();
     if (this.#mayAttach(panes)) void this.#connect();
     const { sessions, server } = panes;
     if (this.#platform === 'darwin' && server !== undefined && server.pid !== this.#kept_pid) {
@@ -259,6 +266,12 @@ class Tmux implements Mux {
       if (answer.kind === 'done') this.#kept_pid = server.pid;
     }
     return { kind: 'alive', sessions, ...(server === undefined ? {} : { server }) };
+  }
+
+  /** Whether the server itself says so: `list-sessions` refuses nothing where there is none. */
+  async #hasNoSession(): Promise<boolean> {
+    const answer = await this.#client.run(listSessions());
+    return answer.kind === 'done' && answer.text.trim() === '';
   }
 
   #needsConfirmation(listing: MuxListing): boolean {
@@ -340,19 +353,25 @@ class Tmux implements Mux {
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'the tmux control client could not be started');
     }
-    if (!this.control.attached || this.#looked_for_orphans) return;
+  }
+
+  /** Once in the life of a daemon: what is orphaned later is for the next one. Nobody waits for it. */
+  #lookForOrphans(): void {
+    if (this.#stopped || this.#looked_for_orphans) return;
     this.#looked_for_orphans = true;
-    // Nobody who waits for the connection waits for this.
     this.#endOrphans().catch((error) =>
       this.#options.logger.warn({ err: error }, 'orphaned tmux clients could not be looked for'),
     );
   }
 
-  /** Once in the life of a daemon: what is orphaned later is for the next one. */
   async #endOrphans(): Promise<void> {
-    const answer = await this.#ask(() => [sessionClients(ANCHOR_SESSION)]);
-    if (answer.kind !== 'done') return;
-    const others = controlPids(linesOf(answer.text)).filter((pid) => pid !== this.control.pid);
+    // Also a daemon that may not attach must find them.
+    const answer = await this.#client.run(listClients());
+    if (answer.kind !== 'done') {
+      this.#looked_for_orphans = false;
+      return;
+    }
+    const others = daemonClientPids(linesOf(answer.text)).filter((pid) => pid !== this.control.pid);
     await endOrphans(others, this.#facts, (pid) => {
       this.#options.logger.info({ pid }, 'ended the tmux client of a daemon that was killed');
       try {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { controlPids, endOrphans } from '../../src/mux/orphaned-clients.ts';
+import { CONTROL_FLAGS, daemonClientPids, endOrphans } from '../../src/mux/orphaned-clients.ts';
 import { ANCHOR_SESSION } from '../../src/mux/session-name.ts';
 import { isEndedState, lookUpProcess, type ProcessLookup } from '../../src/platform/process-facts.ts';
 import { createPrivateServer, type PrivateServer, until } from '../fixtures/mux/private-server.ts';
@@ -37,31 +37,52 @@ const gone = (pid: number) => {
   return found.kind === 'gone' || (found.kind === 'found' && isEndedState(found.row.state));
 };
 
+async function startServer(): Promise<number> {
+  await server.tmux('new-session', '-d', '-s', ANCHOR_SESSION, 'sleep 600');
+  return server.serverPid();
+}
+
+/** A control client with an answer under way, whose daemon was killed; its pid. */
+async function orphan(): Promise<number> {
+  const attach = ['-C', 'attach-session', '-f', CONTROL_FLAGS.join(','), '-t', `=${ANCHOR_SESSION}`];
+  const daemon = spawn(
+    process.execPath,
+    ['-e', DAEMON, 'tmux', '-u', '-f', '/dev/null', '-S', server.socket, ...attach],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const [first] = (await once(daemon.stdout, 'data')) as [Buffer];
+  const client = Number(String(first));
+  await until('the client', async () =>
+    (await server.tmux('list-clients', '-F', '#{client_pid}')).includes(String(client)),
+  );
+  daemon.stdin.write('ask\n');
+  await once(daemon.stdout, 'data');
+  daemon.kill('SIGKILL');
+  await once(daemon, 'exit');
+  return client;
+}
+
 describe('a control client whose daemon was killed', () => {
   it('[P1] is ended by the next daemon, so that the server can end too', async () => {
-    await server.tmux('new-session', '-d', '-s', ANCHOR_SESSION, 'sleep 600');
-    const server_pid = await server.serverPid();
-    const attach = ['-C', 'attach-session', '-f', 'no-output,ignore-size', '-t', `=${ANCHOR_SESSION}`];
-    const daemon = spawn(
-      process.execPath,
-      ['-e', DAEMON, 'tmux', '-u', '-f', '/dev/null', '-S', server.socket, ...attach],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
-    );
-    const [first] = (await once(daemon.stdout, 'data')) as [Buffer];
-    const client = Number(String(first));
-    await until('the client', async () =>
-      (await server.tmux('list-clients', '-F', '#{client_pid}')).includes(String(client)),
-    );
-    daemon.stdin.write('ask\n');
-    await once(daemon.stdout, 'data');
-    daemon.kill('SIGKILL');
-    await once(daemon, 'exit');
-
+    const server_pid = await startServer();
+    const client = await orphan();
     const mux = server.open();
     expect((await mux.list()).kind).toBe('alive');
     await until('the end of the orphan', () => gone(client));
     await mux.stop();
     await until('the end of the server', () => gone(server_pid));
+  });
+
+  it('[P1] is ended also by a daemon that may not attach, in whichever session it is', async () => {
+    await startServer();
+    await server.tmux('set-option', '-g', 'detach-on-destroy', 'off');
+    await server.tmux('new-session', '-d', '-s', 'user', 'sleep 600');
+    const client = await orphan();
+    await server.tmux('switch-client', '-c', `client-${client}`, '-t', '=user');
+    expect(await server.tmux('list-clients', '-F', '#{session_name}')).toBe('user');
+    const mux = server.open({ control: 'never' });
+    expect((await mux.list()).kind).toBe('alive');
+    await until('the end of the orphan', () => gone(client));
   });
 
   it('is told from one whose daemon lives', async () => {
@@ -79,7 +100,9 @@ describe('a control client whose daemon was killed', () => {
     expect(ended).toEqual([10]);
   });
 
-  it('is looked for among the clients in control mode only', () => {
-    expect(controlPids(['1 10', '0 11', '1 x', '', '1 12'])).toEqual([10, 12]);
+  it('is looked for among the clients of daemons only', () => {
+    const flags = 'attached,control-mode,ignore-size,no-output,UTF-8';
+    const lines = [`10 ${flags}`, '11 attached,focused', '12 attached,control-mode', `x ${flags}`, ''];
+    expect(daemonClientPids([...lines, `13 ${flags}`])).toEqual([10, 13]);
   });
 });

@@ -292,9 +292,13 @@ describe('the server', () => {
     const bin = join(server.dir, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\n', { mode: 0o755 });
-    writeFileSync(join(bin, 'systemd-run'), '#!/bin/sh\necho refused >&2; exit 1\n', { mode: 0o755 });
+    const tried = join(server.dir, 'tried');
+    writeFileSync(join(bin, 'systemd-run'), `#!/bin/sh\n: >'${tried}'\necho refused >&2; exit 1\n`, {
+      mode: 0o755,
+    });
     const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, INVOCATION_ID: 'abc' };
     await create(server.open({ scope: 'auto', env, platform: 'linux' }), 'work');
+    expect(existsSync(tried)).toBe(true);
   });
 });
 
@@ -309,6 +313,17 @@ describe('the list of sessions', () => {
     await create(mux, 'again');
     expect(names(await mux.list())).toEqual(['again', ANCHOR_SESSION]);
   });
+
+  it.each(['auto', 'never'] as const)(
+    '[MTS-2] is empty on a server that outlived its sessions, and one can then be made, with a control client: %s',
+    async (control) => {
+      await server.tmux('start-server', ';', 'set-option', '-s', 'exit-empty', 'off');
+      const mux = server.open({ control });
+      expect(await mux.list()).toEqual({ kind: 'alive', sessions: [] });
+      await create(mux, 'work');
+      expect(names(await mux.list())).toContain('work');
+    },
+  );
 
   it('is unknown, never absent, while a server lives whose socket file was deleted', async () => {
     const mux = server.open();
