@@ -116,8 +116,9 @@ export class AudioRelay {
 
   #put(phone: Phone, place: AudioPlace): void {
     if (place.kind === 'recorder') {
-      if (phone.line === null && !phone.dialling && phone.retry === null)
-        void this.#dial(phone, place.socket);
+      // Its line may have outlived a look at which the recorder could not be seen.
+      if (phone.line !== null) this.#tell(phone, { state: 'connected' });
+      else if (!phone.dialling && phone.retry === null) void this.#dial(phone, place.socket);
       return;
     }
     // A recorder that is not live any more closes its line by itself once it has read what is in it.

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { AudioRelay } from '../../src/meetings/audio-relay.ts';
+import type { RelayedMeeting } from '../../src/meetings/meeting-service.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { until } from '../kit/until.ts';
 
@@ -11,9 +12,11 @@ let folder: ScratchFolder;
 let recorder: Server;
 let line: Socket | null;
 let relay: AudioRelay;
+let state: RelayedMeeting['state'];
 beforeEach(async () => {
   folder = scratchFolder();
   line = null;
+  state = 'live';
   const socket = join(folder.path, 'rec.sock');
   recorder = createServer((one) => {
     line = one;
@@ -21,7 +24,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => recorder.listen(socket, resolve));
   relay = new AudioRelay({
     ...{ clock: systemClock, logger: silentLogger, changed: () => undefined },
-    meeting: () => ({ launch: 'L1', mode: 'phone', state: 'live', error: null, socket }),
+    meeting: () => ({ launch: 'L1', mode: 'phone', state, error: null, socket }),
     look: async () => undefined,
     requireOwn: async () => undefined,
   });
@@ -48,5 +51,18 @@ describe('the frames that pass through', () => {
     await until('the recorder’s line', () => line);
     line!.on('data', (chunk) => bytes.push(chunk));
     await until('both frames', () => Buffer.concat(bytes).length === 2 * FRAME.length);
+  });
+
+  it('[AUD-5] pass again once the recorder is seen again, over the connection that was there all the time', async () => {
+    relay.open(1, 'L1');
+    await until('connected', () => relay.view()?.connected);
+    state = 'starting';
+    relay.followMeeting();
+    relay.frame(1, FRAME, 0);
+    expect(relay.view()).toMatchObject({ connected: false, frames: 0, dropped: 1 });
+    state = 'live';
+    relay.followMeeting();
+    relay.frame(1, FRAME, 0);
+    expect(relay.view()).toMatchObject({ connected: true, frames: 1, dropped: 1 });
   });
 });
