@@ -371,12 +371,13 @@ export class MeetingService {
     }
   }
 
-  /** What the recorder says of itself; while that cannot be read, what it said last. */
+  /** What the recorder says of itself; while that cannot be read or is gone, what it said last. */
   async #stateOf(record: MeetingRecord): Promise<ReadState> {
     const { said, unreadable } = await this.#in.files.recorderState(record);
     if (said !== null) this.#said = said;
     const last = this.#said?.launch === record.launch ? this.#said : null;
-    return { said: unreadable === null ? said : last, unreadable };
+    if (said !== null || last === null) return { said, unreadable };
+    return { said: last, unreadable: unreadable ?? 'it is gone' };
   }
 
   /** Now, as the recorder of a meeting counts it: a clock that is set during a meeting moves no line. */

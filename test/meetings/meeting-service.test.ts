@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
@@ -94,6 +94,21 @@ describe('a meeting whose lifecycle file cannot be read', () => {
     expect(service.relayed()?.socket).toBe('/run/rec.sock');
     const stopped = await service.stop(false);
     expect(stopped).toMatchObject({ meeting: { state: 'stopping' } });
+    expect(interrupted).toEqual([RECORDER.pid]);
+  });
+
+  it('[MTS-1] [MTS-5] stays as it was last seen also where the file is gone, takes marks, and is interrupted by a stop', async () => {
+    say('live');
+    const service = await adopt();
+    rmSync(join(folder.path, 'weekly.json'));
+    await service.look();
+    expect(await service.row()).toMatchObject({
+      state: 'live',
+      error: expect.stringContaining('it is gone'),
+    });
+    expect(service.relayed()?.socket).toBe('/run/rec.sock');
+    expect(await service.mark('agreed', false)).toMatchObject({ line: expect.stringMatching(/ agreed$/) });
+    expect(await service.stop(false)).toMatchObject({ meeting: { state: 'stopping' } });
     expect(interrupted).toEqual([RECORDER.pid]);
   });
 
