@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { FakeClock, systemClock } from '../../src/base/clock.ts';
 import { type RecorderState, recorderStateSchema } from '../../src/contract/recorder.ts';
 import { LifecycleFile } from '../../src/recorder/lifecycle-file.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
@@ -19,6 +19,18 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
+/** Whether the file has settled so far. */
+function settling(file: LifecycleFile, deadline_ms: number): { is_done: boolean; promise: Promise<void> } {
+  const settled = { is_done: false, promise: Promise.resolve() };
+  settled.promise = file.settle(deadline_ms).then(() => {
+    settled.is_done = true;
+  });
+  return settled;
+}
+
+/** Lets everything run that waits for no clock. */
+const ticked = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 it('[MTS-1] waits with its last word until the disk takes it', async () => {
   const file = new LifecycleFile(path, systemClock, FIRST);
   rmSync(dirname(path), { recursive: true });
@@ -30,17 +42,24 @@ it('[MTS-1] waits with its last word until the disk takes it', async () => {
 });
 
 it('waits no longer than it may', async () => {
-  const file = new LifecycleFile(path, systemClock, FIRST);
+  const clock = new FakeClock();
+  const file = new LifecycleFile(path, clock, FIRST);
   rmSync(dirname(path), { recursive: true });
   file.change({ phase: 'ended' });
-  await file.settle(150);
-  await file.settle(0);
+  const settled = settling(file, 150);
+  clock.advance(100);
+  await ticked();
+  expect(settled.is_done).toBe(false);
+  clock.advance(100);
+  await settled.promise;
 });
 
 it('waits for nothing where the disk has taken it', async () => {
-  const file = new LifecycleFile(path, { ...systemClock, after: () => () => undefined }, FIRST);
+  const file = new LifecycleFile(path, new FakeClock(), FIRST);
   file.change({ phase: 'ended' });
-  await file.settle(30_000);
+  const settled = settling(file, 30_000);
+  await ticked();
+  expect(settled.is_done).toBe(true);
 });
 
 it('says no sentence that is longer than a reader takes', () => {
