@@ -35,6 +35,13 @@ export function mirrorArgs({ alias, flags, path }: MirrorTarget): string[] {
   return [...SSH_OPTIONS, ...flags, '--', alias, shellLine(['sh', '-c', FAR_END, 'sh', path])];
 }
 
+/** The command that copies a file there as a whole. */
+export function scpArgv(file: string, { alias, flags, path }: MirrorTarget): string[] {
+  // Only the flag of the port has another letter than that of ssh.
+  const own = flags.map((flag) => flag.replace(/^-p(?=\d|$)/, '-P'));
+  return ['scp', ...own, '--', file, `${alias}:${path.replace(/^~\//, '')}`];
+}
+
 /** Bytes that are sent in one order at most. */
 const ORDER_BYTES = 64 * 1024;
 

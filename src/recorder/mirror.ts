@@ -5,9 +5,11 @@ import { shellLine } from '../base/shell-word.ts';
 import type { PipedProcess, ProcessRunner } from '../platform/process.ts';
 import { readPart } from '../platform/read-part.ts';
 import { sshFault } from '../platform/ssh-fault.ts';
-import { type MirrorTarget, mirrorArgs, mirrorStep, readSizes } from './mirror-copy.ts';
+import { type MirrorTarget, mirrorArgs, mirrorStep, readSizes, scpArgv } from './mirror-copy.ts';
 
 const LOOK_MS = 500;
+/** After how long without an answer of the other host the copy is said to be behind, in milliseconds. */
+const ANSWER_LATE_MS = 30_000;
 const PAUSE = { first: 1_000, most: 30_000 };
 /** What a far end says at most without a line, in characters: more is no answer of ours. */
 const MOST_ANSWER_CHARS = 64 * 1024;
@@ -31,6 +33,10 @@ export class Mirror {
   readonly #onFault: (sentence: string | null) => void;
   #ours = 0;
   #theirs: number | null = null;
+  /** The last size that the other host said, also over an earlier connection. */
+  #arrived: number | null = null;
+  /** Why the copy is behind. */
+  #why: string | null = null;
   #sent = false;
   #refused = false;
   #ending = false;
@@ -41,6 +47,7 @@ export class Mirror {
   #link: PipedProcess | null = null;
   #answer = '';
   #cancelRetry = () => {};
+  #cancelLate = () => {};
   readonly #whole = new Set<() => void>();
 
   /** `onFault` is told why the copy is behind, and null when it no longer is. */
@@ -62,7 +69,10 @@ export class Mirror {
     this.#look();
   }
 
-  /** Resolves to true when the copy has all of the file, or to false after so many milliseconds; then it ends. */
+  /**
+   * Resolves to true when the copy has all of the file, or to false after so many milliseconds, with a fault that says what it
+   * lacks; then it ends.
+   */
   async finish(deadline_ms: number): Promise<boolean> {
     const late = Promise.withResolvers<void>();
     const cancel = this.#world.clock.after(deadline_ms, late.resolve);
@@ -76,12 +86,22 @@ export class Mirror {
     this.#ending = true;
     this.#stopLooking();
     this.#cancelRetry();
+    this.#cancelLate();
     this.#link?.kill();
+    if (!this.#isWhole() && !this.#refused) this.#onFault(this.#lacking());
     return this.#isWhole();
   }
 
   #isWhole(): boolean {
     return this.#theirs === this.#ours;
+  }
+
+  #lacking(): string {
+    const { alias } = this.#target;
+    const lacks =
+      this.#arrived === null ? 'is not whole' : `lacks the last ${this.#ours - this.#arrived} bytes`;
+    const why = this.#why === null ? '' : ` (${this.#why})`;
+    return `the copy on ${alias} ${lacks}${why}; copy it with: ${shellLine(scpArgv(this.#path, this.#target))}`;
   }
 
   #look(): void {
@@ -107,6 +127,7 @@ export class Mirror {
     this.#answer = '';
     this.#theirs = null;
     this.#sending = false;
+    this.#expectAnswer();
     link.onStdout((chunk) => {
       if (this.#link === link) this.#heard(Buffer.from(chunk).toString('latin1'));
     });
@@ -121,9 +142,11 @@ export class Mirror {
     const size = sizes.at(-1);
     if (size === undefined) return;
     this.#theirs = size;
+    this.#arrived = size;
     this.#sending = false;
     this.#failures = 0;
-    this.#onFault(null);
+    this.#cancelLate();
+    this.#isBehind(null);
     void this.#send();
   }
 
@@ -146,19 +169,42 @@ export class Mirror {
       }
       this.#sent = true;
       link.write(Buffer.concat([Buffer.from(`${step.offset} ${bytes.length}\n`), bytes]));
+      this.#expectAnswer();
     } catch {
       // Our own file cannot be read now; the next look tries again.
       this.#sending = false;
     }
   }
 
+  #expectAnswer(): void {
+    this.#cancelLate();
+    const { alias, flags } = this.#target;
+    const by_hand = shellLine(['ssh', ...flags, '--', alias]);
+    this.#cancelLate = this.#world.clock.after(ANSWER_LATE_MS, () =>
+      this.#isBehind(
+        `it has not answered for ${ANSWER_LATE_MS / 1_000} s`,
+        `see what holds it up: ${by_hand}`,
+      ),
+    );
+  }
+
+  #isBehind(why: null): void;
+  #isBehind(why: string, mend: string): void;
+  #isBehind(why: string | null, mend?: string): void {
+    this.#why = why;
+    this.#onFault(
+      why === null ? null : `the transcript is not copied to ${this.#target.alias}: ${why}; ${mend}`,
+    );
+  }
+
   #lost(said: string): void {
     this.#link = null;
+    this.#cancelLate();
     if (this.#ending || this.#refused) return;
     this.#failures += 1;
     const { alias, flags } = this.#target;
     const { why, mend } = sshFault(said, alias, shellLine(['ssh', ...flags, '--', alias]));
-    this.#onFault(`the transcript is not copied to ${alias}: ${why}; ${mend}`);
+    this.#isBehind(why, mend);
     this.#pausing = true;
     this.#cancelRetry = this.#world.clock.after(backoffDelay(PAUSE, this.#failures), () => this.#connect());
   }
@@ -166,6 +212,7 @@ export class Mirror {
   #refuse(why: string): void {
     const { alias, path } = this.#target;
     this.#refused = true;
+    this.#cancelLate();
     this.#link?.kill();
     this.#onFault(`the transcript is not copied to ${path} on ${alias}: ${why}`);
     this.#settle();

@@ -1,9 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mirrorArgs, mirrorStep, readSizes } from '../../src/recorder/mirror-copy.ts';
+import { FakeClock } from '../../src/base/clock.ts';
+import { Mirror } from '../../src/recorder/mirror.ts';
+import { mirrorArgs, mirrorStep, readSizes, scpArgv } from '../../src/recorder/mirror-copy.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+import { until } from '../kit/until.ts';
 
 let scratch: ScratchFolder;
 beforeEach(() => {
@@ -92,5 +95,75 @@ describe('the far end of a copy', () => {
     const args = mirrorArgs({ alias: 'host-b', flags: ['-F', '/a'], path: '~/m.txt' });
     expect(args.join(' ')).toContain('BatchMode=yes');
     expect(args.slice(args.indexOf('-F'), -1)).toEqual(['-F', '/a', '--', 'host-b']);
+  });
+});
+
+describe('a copy whose other host stops to answer', () => {
+  /** A mirror of a file with one line; the test speaks for the other host. */
+  const open = () => {
+    const clock = new FakeClock();
+    const path = join(scratch.path, 'm.txt');
+    writeFileSync(path, '# vad\n');
+    const orders: string[] = [];
+    const faults: (string | null)[] = [];
+    let answer = (_: string) => {};
+    const runner = {
+      spawnPiped: () => ({
+        ...{ pid: 1, onExit: () => undefined, end: () => undefined, kill: () => undefined },
+        write: (data: string | Uint8Array) => orders.push(Buffer.from(data).toString()) > 0,
+        onStdout: (heard: (chunk: Uint8Array) => void) => {
+          answer = (text) => heard(Buffer.from(text));
+        },
+      }),
+    };
+    const target = { alias: 'host-b', flags: [], path: '~/m.txt' };
+    const mirror = new Mirror(path, target, { clock, runner, env: {}, ssh: 'ssh' }, (one) =>
+      faults.push(one),
+    );
+    mirror.start();
+    return { clock, path, orders, faults, mirror, answer: (text: string) => answer(text) };
+  };
+
+  it('[CAP-4] says so after 30 s, and no longer once it answers', async () => {
+    const { clock, orders, faults, answer } = open();
+    answer('0\n');
+    await until('the order', () => orders.length === 1);
+    clock.advance(29_999);
+    expect(faults.at(-1)).toBeNull();
+    clock.advance(1);
+    expect(faults.at(-1)).toMatch(/^the transcript is not copied to host-b: it has not answered for 30 s; /);
+    answer('6\n');
+    expect(faults.at(-1)).toBeNull();
+    clock.advance(60_000);
+    expect(faults.at(-1)).toBeNull();
+  });
+
+  it('[CAP-4] says at the end how many bytes the copy lacks, and the command that copies them', async () => {
+    const { clock, path, orders, faults, mirror, answer } = open();
+    answer('0\n');
+    await until('the order', () => orders.length === 1);
+    answer('6\n');
+    writeFileSync(path, '# ended 10:00:00\n', { flag: 'a' });
+    const whole = mirror.finish(10_000);
+    await until('the last order', () => orders.length === 2);
+    clock.advance(10_000);
+    expect(await whole).toBe(false);
+    expect(faults.at(-1)).toBe(
+      `the copy on host-b lacks the last 17 bytes; copy it with: scp -- ${path} host-b:m.txt`,
+    );
+  });
+
+  it('is copied by scp with the flags of ssh', () => {
+    const target = { alias: 'host-b', flags: ['-p', '2222', '-F', '/a'], path: '/m.txt' };
+    expect(scpArgv('/here.txt', target)).toEqual([
+      'scp',
+      '-P',
+      '2222',
+      '-F',
+      '/a',
+      '--',
+      '/here.txt',
+      'host-b:/m.txt',
+    ]);
   });
 });
