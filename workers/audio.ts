@@ -30,6 +30,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
         end: async (name) => (await host.call('end_recorder', { name })).ended,
       },
       findRecorder: () => findRecorder({ configured: settings.recorder, platform, path: env.PATH ?? '' }),
+      tmux_socket: settings.tmux_socket,
       ...{ platform, env, clock, logger, monotonic: systemMonotonic },
       newLaunch: () => ulid(clock.now()),
       lifeOf: (identity) => isAlive(facts, identity),

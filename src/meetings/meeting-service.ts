@@ -2,6 +2,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
+import { shellLine } from '../base/shell-word.ts';
 import type { Meeting } from '../contract/http/meeting.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { MeetingMode, RecorderState } from '../contract/recorder.ts';
@@ -44,6 +45,8 @@ export type MeetingServiceOptions = {
   sessions: RecorderSessions;
   /** Looks for the program again each time. */
   findRecorder(): FoundRecorder;
+  /** Socket of a private tmux server; null for the user's own. */
+  tmux_socket: string | null;
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
   clock: Clock;
@@ -267,10 +270,17 @@ export class MeetingService {
       if (tries === DUPLICATE_TRIES)
         throw new NotStarted(
           'session_name_taken',
-          `The session ${RECORDER_SESSION} is there, and no meeting of this daemon is in it; end it with: tmux kill-session -t =${RECORDER_SESSION}`,
+          `The session ${RECORDER_SESSION} is there, and no meeting of this daemon is in it; end it with: ${this.#killSession()}`,
         );
       await sleep(clock, DUPLICATE_WAIT_MS);
     }
+  }
+
+  /** The command that ends the session of a recorder. */
+  #killSession(): string {
+    const { tmux_socket } = this.#in;
+    const server = tmux_socket === null ? [] : ['-S', tmux_socket];
+    return shellLine(['tmux', ...server, 'kill-session', '-t', `=${RECORDER_SESSION}`]);
   }
 
   /** Until it records, has failed, or has had its first seconds (MTS-3, MTS-4). */

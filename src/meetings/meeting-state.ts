@@ -26,7 +26,7 @@ export type JudgedMeeting = { state: MeetingStateName; error: string | null };
  * interrupts it.
  */
 export function judgeMeeting(
-  { stop_asked_at }: Pick<MeetingRecord, 'stop_asked_at'>,
+  { stop_asked_at, process }: Pick<MeetingRecord, 'stop_asked_at' | 'process'>,
   { file, unreadable, life, log, now }: SeenMeeting,
 ): JudgedMeeting | null {
   const phase = file?.phase ?? (unreadable === null ? null : 'loading');
@@ -46,7 +46,7 @@ export function judgeMeeting(
   if (phase === 'stopping' || stop_asked_at !== null) {
     const is_late = stop_asked_at !== null && now - stop_asked_at > STOP_LATE_MS;
     const error = is_late
-      ? `The recorder has not ended ${Math.round((now - stop_asked_at) / 1000)} s after it was told to stop.`
+      ? `The recorder has not ended ${Math.round((now - stop_asked_at) / 1000)} s after it was told to stop.${endOf(process)}`
       : null;
     return { state: 'stopping', error };
   }
@@ -68,6 +68,11 @@ export function isStopLost(
   const phase = file?.phase ?? 'loading';
   // A clock that was set back must not keep it waiting.
   return (phase === 'loading' || phase === 'live') && Math.abs(now - stop_asked_at) >= STOP_UNHEARD_MS;
+}
+
+/** How a person ends a recorder that does not end; nothing where its process is not known. */
+function endOf(process: MeetingRecord['process']): string {
+  return process === null ? '' : ` End it with: kill -9 ${process.pid}`;
 }
 
 function faultOf(fault: string | null, unreadable: string | null): string | null {

@@ -61,7 +61,15 @@ async function begin(options: Partial<MeetingServiceOptions> = {}): Promise<Meet
 
 function optionsOf(options: Partial<MeetingServiceOptions>): MeetingServiceOptions {
   return {
-    ...{ files, clock, monotonic: () => monotonic, logger: silentLogger, platform: 'linux', env: {} },
+    ...{
+      files,
+      clock,
+      monotonic: () => monotonic,
+      logger: silentLogger,
+      platform: 'linux',
+      env: {},
+      tmux_socket: null,
+    },
     newLaunch: () => LAUNCH,
     findRecorder: () => ({ program: { argv: ['/bin/recorder'], name: 'recorder' } }),
     sessions: {
@@ -257,6 +265,21 @@ describe('a start that nobody answers', () => {
     const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
     await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toThrow('no answer');
     expect((await service.row())?.state).toBe('live');
+  });
+
+  it('[MTS-2] names the command that ends a session in its way, on the tmux server of this daemon', async () => {
+    const start = async () => ({ kind: 'duplicate' }) as const;
+    const sessions = { ...optionsOf({}).sessions, start };
+    const service = new MeetingService(optionsOf({ sessions, tmux_socket: '/run/my tmux' }));
+    const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
+    const refused = service.start({ ...asked, mirror: null, dry_run: false }).catch((error: Error) => error);
+    const passing = setInterval(() => clock.advance(250), 1);
+    const error = await refused;
+    clearInterval(passing);
+    expect(error).toMatchObject({
+      code: 'session_name_taken',
+      message: expect.stringMatching(/: tmux -S '\/run\/my tmux' kill-session -t '?=recorder-meeting'?$/),
+    });
   });
 
   it('leaves no meeting behind where tmux refused it', async () => {

@@ -34,7 +34,7 @@ describe('the state of a meeting', () => {
     ['over when it was stopped before it wrote', { file: null, life: 'gone' }, NOW, null],
   ])('is %s [MTS-1]', (_, seen, stop_asked_at, state) => {
     const judged = judgeMeeting(
-      { stop_asked_at },
+      { stop_asked_at, process: null },
       { file: null, unreadable: null, life: 'alive', log: null, now: NOW, ...seen },
     );
     expect(judged?.state ?? null).toBe(state);
@@ -42,7 +42,7 @@ describe('the state of a meeting', () => {
 
   it('says why it failed: by its file, else by the last line of its standard error', () => {
     const seen = { unreadable: null, life: 'gone', log: 'no such model', now: NOW } as const;
-    const running = { stop_asked_at: null };
+    const running = { stop_asked_at: null, process: null };
     expect(judgeMeeting(running, { ...seen, file: file('failed', 'fix it') })?.error).toBe('fix it');
     expect(judgeMeeting(running, { ...seen, file: file('failed') })?.error).toBe('no such model');
     expect(judgeMeeting(running, { ...seen, file: null })?.error).toContain('before it recorded anything');
@@ -53,15 +53,19 @@ describe('the state of a meeting', () => {
   it('says what is wrong although the recording goes on', () => {
     const seen = { file: { phase: 'live', error: null, fault: 'the disk is full' }, life: 'alive' } as const;
     const judge = (unreadable: string | null) =>
-      judgeMeeting({ stop_asked_at: null }, { ...seen, unreadable, log: null, now: NOW });
+      judgeMeeting({ stop_asked_at: null, process: null }, { ...seen, unreadable, log: null, now: NOW });
     expect(judge(null)).toEqual({ state: 'live', error: 'the disk is full' });
     expect(judge('too long')).toEqual({ state: 'live', error: expect.stringContaining('(too long)') });
   });
 
-  it('says when a stop takes long', () => {
+  it('says when a stop takes long, and the command that ends the recorder', () => {
     const seen = { file: file('live'), unreadable: null, life: 'alive', log: null } as const;
-    const stopped = (ms: number) => judgeMeeting({ stop_asked_at: NOW }, { ...seen, now: NOW + ms });
+    const stopped = (ms: number) =>
+      judgeMeeting(
+        { stop_asked_at: NOW, process: { pid: 4_242, start_time: '77' } },
+        { ...seen, now: NOW + ms },
+      );
     expect(stopped(STOP_LATE_MS)).toEqual({ state: 'stopping', error: null });
-    expect(stopped(STOP_LATE_MS + 5_000)?.error).toContain('35 s');
+    expect(stopped(STOP_LATE_MS + 5_000)?.error).toMatch(/ 35 s .* End it with: kill -9 4242$/);
   });
 });
