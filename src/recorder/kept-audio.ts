@@ -106,6 +106,9 @@ export class KeptAudio {
 
 function faultOf(path: string, error: unknown): string {
   const fault = storageFault(path, error);
-  if (fault !== null) return `${fault.said}; ${fault.mend}`;
-  return isCoded(error) ? error.message : `${path} cannot be written (${messageOf(error)}); check the disk`;
+  // It is not kept again, whatever is done during the meeting.
+  if (fault !== null) return `${fault.said}; ${fault.mend} before the next meeting`;
+  return isCoded(error)
+    ? error.message
+    : `${path} cannot be written (${messageOf(error)}); check the disk before the next meeting`;
 }
