@@ -188,6 +188,11 @@ export class MeetingFiles {
     });
   }
 
+  /** Whether the disk has no room for a line; false where it does not tell. */
+  isFull(): Promise<boolean> {
+    return this.#disk.run(() => this.#isFull()).catch(() => false);
+  }
+
   /** The last line that the recorder wrote to standard error; null for none. */
   async lastLogLine(name: string): Promise<string | null> {
     const text = await this.#disk.run(() => endOf(this.pathsOf(name).log)).catch(() => null);
@@ -200,11 +205,15 @@ export class MeetingFiles {
   }
 
   async #append(transcript: string, line: string): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#folder);
-    if (bavail * bsize < ROOM_FOR_LINE)
+    if (await this.#isFull())
       throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC', syscall: 'write' });
     // It ends a line that was torn by the end of the recorder first.
     await appendText(transcript, `${line}\n`);
+  }
+
+  async #isFull(): Promise<boolean> {
+    const { bavail, bsize } = await statfs(this.#folder);
+    return bavail * bsize < ROOM_FOR_LINE;
   }
 
   get #current(): string {

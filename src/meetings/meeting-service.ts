@@ -354,8 +354,9 @@ export class MeetingService {
     // What it wrote between the two looks is its last word.
     const { said, unreadable } = life === 'gone' ? await this.#stateOf(record) : first;
     const log = life === 'gone' ? await files.lastLogLine(record.name) : null;
+    const full = (await files.isFull()) ? files.folder : null;
     await this.#sendLostStop(record, { file: said, life });
-    const judged = judgeMeeting(record, { file: said, unreadable, life, log, now: clock.now() });
+    const judged = judgeMeeting(record, { file: said, unreadable, full, life, log, now: clock.now() });
     // One that says that it failed may still write what waits.
     if (judged?.state === 'failed' && life === 'gone') await this.#closeTranscript(record);
     // A look that began before a start, a stop or a dismissal tells nothing of what is there now.

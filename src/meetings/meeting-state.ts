@@ -13,6 +13,8 @@ export type SeenMeeting = {
   unreadable: string | null;
   /** The recorder's process; `unknown` where the system does not tell. */
   life: 'alive' | 'gone' | 'unknown';
+  /** The folder of its files, where its disk is full: the recorder cannot write that into its own file then. */
+  full: string | null;
   /** The last line of its standard error. */
   log: string | null;
   now: number;
@@ -27,7 +29,7 @@ export type JudgedMeeting = { state: MeetingStateName; error: string | null };
  */
 export function judgeMeeting(
   { stop_asked_at, process }: Pick<MeetingRecord, 'stop_asked_at' | 'process'>,
-  { file, unreadable, life, log, now }: SeenMeeting,
+  { file, unreadable, full, life, log, now }: SeenMeeting,
 ): JudgedMeeting | null {
   const phase = file?.phase ?? (unreadable === null ? null : 'loading');
   if (phase === 'ended') return null;
@@ -45,12 +47,15 @@ export function judgeMeeting(
   }
   if (phase === 'stopping' || stop_asked_at !== null) {
     const is_late = stop_asked_at !== null && now - stop_asked_at > STOP_LATE_MS;
-    const error = is_late
+    const late = is_late
       ? `The recorder has not ended ${Math.round((now - stop_asked_at) / 1000)} s after it was told to stop.${endOf(process)}`
       : null;
-    return { state: 'stopping', error };
+    return { state: 'stopping', error: joined(file?.fault ?? null, diskFault(full), late) };
   }
-  return { state: phase ?? 'starting', error: faultOf(file?.fault ?? null, unreadable) };
+  return {
+    state: phase ?? 'starting',
+    error: joined(faultOf(file?.fault ?? null, unreadable), diskFault(full)),
+  };
 }
 
 /** Milliseconds after which a stop that a recorder has not taken up may have been lost. */
@@ -78,6 +83,21 @@ function endOf(process: MeetingRecord['process']): string {
 function faultOf(fault: string | null, unreadable: string | null): string | null {
   if (unreadable === null) return fault;
   return `What the recorder says of itself cannot be read (${unreadable}); it is shown as it was last seen. End it with: svc meeting stop`;
+}
+
+function diskFault(full: string | null): string | null {
+  return full === null ? null : `The disk of ${full} is full; free space there.`;
+}
+
+/** What is wrong in one text; null where nothing is. */
+function joined(...faults: (string | null)[]): string | null {
+  const said = faults.filter((fault) => fault !== null);
+  // A fault of a recorder ends without a full stop.
+  return said.length === 0
+    ? null
+    : said
+        .map((fault, nth) => (nth === said.length - 1 || fault.endsWith('.') ? fault : `${fault}.`))
+        .join(' ');
 }
 
 /** Whether the recorder may have taken speech by then. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { RecorderPhase } from '../../src/contract/recorder.ts';
@@ -171,6 +171,15 @@ describe('a stop that was written down', () => {
 });
 
 describe('a look at a recorder', () => {
+  it('[MTS-1] tells of a full disk, since the recorder cannot write that into its file', async () => {
+    say('live');
+    const service = await adopt();
+    expect((await service.row())?.error).toBeNull();
+    vi.spyOn(files, 'isFull').mockResolvedValue(true);
+    await service.look();
+    expect((await service.row())?.error).toBe(`The disk of ${folder.path} is full; free space there.`);
+  });
+
   it('[MTS-1] that began before the next meeting was started does not end that one', async () => {
     say('live');
     const life = Promise.withResolvers<'gone'>();

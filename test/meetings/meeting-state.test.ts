@@ -35,13 +35,13 @@ describe('the state of a meeting', () => {
   ])('is %s [MTS-1]', (_, seen, stop_asked_at, state) => {
     const judged = judgeMeeting(
       { stop_asked_at, process: null },
-      { file: null, unreadable: null, life: 'alive', log: null, now: NOW, ...seen },
+      { file: null, unreadable: null, full: null, life: 'alive', log: null, now: NOW, ...seen },
     );
     expect(judged?.state ?? null).toBe(state);
   });
 
   it('says why it failed: by its file, else by the last line of its standard error', () => {
-    const seen = { unreadable: null, life: 'gone', log: 'no such model', now: NOW } as const;
+    const seen = { unreadable: null, full: null, life: 'gone', log: 'no such model', now: NOW } as const;
     const running = { stop_asked_at: null, process: null };
     expect(judgeMeeting(running, { ...seen, file: file('failed', 'fix it') })?.error).toBe('fix it');
     expect(judgeMeeting(running, { ...seen, file: file('failed') })?.error).toBe('no such model');
@@ -53,13 +53,16 @@ describe('the state of a meeting', () => {
   it('says what is wrong although the recording goes on', () => {
     const seen = { file: { phase: 'live', error: null, fault: 'the disk is full' }, life: 'alive' } as const;
     const judge = (unreadable: string | null) =>
-      judgeMeeting({ stop_asked_at: null, process: null }, { ...seen, unreadable, log: null, now: NOW });
+      judgeMeeting(
+        { stop_asked_at: null, process: null },
+        { ...seen, unreadable, full: null, log: null, now: NOW },
+      );
     expect(judge(null)).toEqual({ state: 'live', error: 'the disk is full' });
     expect(judge('too long')).toEqual({ state: 'live', error: expect.stringContaining('(too long)') });
   });
 
   it('says when a stop takes long, and the command that ends the recorder', () => {
-    const seen = { file: file('live'), unreadable: null, life: 'alive', log: null } as const;
+    const seen = { file: file('live'), unreadable: null, full: null, life: 'alive', log: null } as const;
     const stopped = (ms: number) =>
       judgeMeeting(
         { stop_asked_at: NOW, process: { pid: 4_242, start_time: '77' } },
@@ -68,4 +71,22 @@ describe('the state of a meeting', () => {
     expect(stopped(STOP_LATE_MS)).toEqual({ state: 'stopping', error: null });
     expect(stopped(STOP_LATE_MS + 5_000)?.error).toMatch(/ 35 s .* End it with: kill -9 4242$/);
   });
+
+  it.each([
+    ['live', null],
+    ['stopping', NOW],
+  ] as const)(
+    'says while it is %s that its disk is full, beside what the recorder says',
+    (state, stop_asked_at) => {
+      const seen = { unreadable: null, full: '/data/meetings', life: 'alive', log: null, now: NOW } as const;
+      const judge = (fault: string | null) =>
+        judgeMeeting(
+          { stop_asked_at, process: null },
+          { ...seen, file: { phase: 'live', error: null, fault } },
+        );
+      const error = 'The disk of /data/meetings is full; free space there.';
+      expect(judge(null)).toEqual({ state, error });
+      expect(judge('no more audio is kept')).toEqual({ state, error: `no more audio is kept. ${error}` });
+    },
+  );
 });
