@@ -1776,7 +1776,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'meetings/transcript-tail.ts',
+        'contract/spoken-lines.ts',
         'TAIL_BYTES',
         'The end of a transcript that is read for it',
         'bytes',

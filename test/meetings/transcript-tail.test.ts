@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { spokenLines, transcriptTail } from '../../src/meetings/transcript-tail.ts';
+import { spokenLines } from '../../src/contract/spoken-lines.ts';
+import { transcriptTail } from '../../src/meetings/transcript-tail.ts';
 
 describe('the tail of a transcript [MTR-2] [LIM-11]', () => {
   let dir = '';

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath, resolve } from 'node:path';
 import { z } from 'zod';
-import { sleep } from '../../base/clock.ts';
-import { CodedError } from '../../base/errors.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { CodedError, isCoded } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import { capturedSchema } from '../../contract/http/capture.ts';
 import {
@@ -16,9 +16,10 @@ import {
 } from '../../contract/http/meeting.ts';
 import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
 import { MEETING_MODES, SAMPLE_RATE } from '../../contract/recorder.ts';
+import { spokenLines, TAIL_BYTES } from '../../contract/spoken-lines.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
 import { createRunner } from '../../platform/process.ts';
-import { readRegularFile } from '../../platform/regular-file.ts';
+import { readRegularEnd, readRegularFile } from '../../platform/regular-file.ts';
 import { describeEngines } from '../../recorder/engines/engines.ts';
 import {
   AGENT,
@@ -48,9 +49,14 @@ import { engineSettings } from '../recorder-engines.ts';
 import { meetingPage, meterLine, newLines } from './meeting/follow-page.ts';
 import { CONVERSATION, playSamples, samplesOfWav } from './meeting/play.ts';
 
+/** How long a meeting is followed without a daemon that answers, in milliseconds: a restart takes some seconds. */
+const AWAY_MS = 60_000;
 /** Between two looks at a meeting, and two lines with its level, in milliseconds. */
 const LOOK_MS = 1_000;
 const METER_MS = 5_000;
+
+/** The errors of a daemon that ends or starts. */
+const AWAY: ReadonlySet<string> = new Set(['daemon_unreachable', 'booting', 'component_unavailable']);
 
 const MODE = choice('--mode <mode>', MEETING_MODES, 'what is recorded; default: phone');
 const NOTE = argument('[note]', 'what the meeting is about; its first line is the title');
@@ -142,15 +148,27 @@ export const stop = defineVerb({
   async run(context, { dry_run }) {
     const daemon = await connectDaemon(readSettings(context.env));
     if (dry_run === true) return rehearseRequest(daemon, '/meeting/stop', {});
+    // The answer has no row of a meeting that is over by then.
+    const before = await daemon.get('/meeting', meetingAnswerSchema).catch(() => null);
     const stopped = await daemon.post('/meeting/stop', {}, meetingStoppedSchema);
     const { meeting } = stopped;
-    if (meeting === null) return { json: stopped, text: 'Dismissed: it was not recording.\n' };
+    if (meeting === null) return { json: stopped, text: overText(before?.meeting ?? null) };
     return {
       json: stopped,
       text: `"${meeting.title}" is ending; its transcript is ${meeting.transcript}\n`,
     };
   },
 });
+
+/** What a stop that left no meeting did, by the meeting as it was before; null where that is not known. */
+function overText(before: Meeting | null): string {
+  if (before === null) return 'The meeting is over.\n';
+  const { state, title, transcript } = before;
+  const kept = existsSync(transcript) ? `; its transcript is ${transcript}` : ', which recorded nothing';
+  if (state === 'failed') return `Put away the failed meeting "${title}"${kept}\n`;
+  if (state === 'starting' || state === 'loading') return `Dismissed "${title}"${kept}\n`;
+  return `"${title}" has ended${kept}\n`;
+}
 
 export const status = defineVerb({
   summary: 'Show the meeting of a host, and its last lines',
@@ -162,18 +180,20 @@ export const status = defineVerb({
   page: 'meetings.md',
   json: meetingAnswerSchema,
   async run(context, { follow, host, json }) {
-    const daemon = await connectDaemon(readSettings(context.env));
+    const settings = readSettings(context.env);
+    const daemon = await connectDaemon(settings);
     const path = host === undefined ? '/meeting' : `/meeting?origin=${encodeURIComponent(host)}`;
-    const look = () => daemon.get(path, meetingAnswerSchema);
-    const answer = await look();
+    const answer = await daemon.get(path, meetingAnswerSchema);
     if (follow !== true || answer.meeting === null) {
       const tail = answer.meeting?.tail.map((line) => `${line}\n`).join('') ?? '';
       return {
         json: answer,
-        text: `${meetingPage(answer, context.clock.now(), svcOf(readSettings(context.env)))}${tail}`,
+        text: `${meetingPage(answer, context.clock.now(), svcOf(settings))}${tail}`,
       };
     }
-    return followMeeting(context, answer, look, json === true);
+    // The daemon may be another one by then.
+    const look = async () => (await connectDaemon(settings)).get(path, meetingAnswerSchema);
+    return followMeeting(context, answer, { look, host, as_json: json === true });
   },
 });
 
@@ -314,28 +334,61 @@ function startedPage(
 
 type Meeting = z.output<typeof meetingSchema>;
 
+/** Looks until a daemon answers, which a restart keeps from that for a while. */
+async function lookAgain(clock: Clock, look: () => Promise<MeetingAnswer>): Promise<MeetingAnswer> {
+  const until = clock.now() + AWAY_MS;
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!isCoded(error) || !AWAY.has(error.code) || clock.now() >= until) throw error;
+    }
+    await sleep(clock, LOOK_MS);
+  }
+}
+
+/** The last lines of a transcript of this host; where it cannot be read, those that are known. */
+async function spokenLast(transcript: string, known: readonly string[]): Promise<readonly string[]> {
+  try {
+    const { bytes, cut } = await readRegularEnd(transcript, TAIL_BYTES);
+    return spokenLines({ text: bytes.toString('utf8'), cut });
+  } catch {
+    return known;
+  }
+}
+
 /** Prints each new line, and now and then the level on a terminal, until the meeting is over. */
 async function followMeeting(
   context: CliContext,
   first: MeetingAnswer,
-  look: () => Promise<MeetingAnswer>,
-  as_json: boolean,
+  { look, host, as_json }: { look: () => Promise<MeetingAnswer>; host: string | undefined; as_json: boolean },
 ): Promise<ExitCode> {
   const { clock } = context;
   const on_terminal = Number.isFinite(context.width);
   if (!as_json) context.show(meetingPage(first, clock.now()));
   let tail: readonly string[] = [];
+  /** Prints what is new in a tail; how many lines that is. */
+  const print = (next: readonly string[]) => {
+    const lines = newLines(tail, next);
+    tail = next;
+    for (const line of lines) context.out(as_json ? `${JSON.stringify({ line })}\n` : `${line}\n`);
+    return lines.length;
+  };
   let said_at = clock.now();
-  for (let answer = first; ; answer = await look()) {
+  for (let answer = first; ; answer = await lookAgain(clock, look)) {
     const { meeting } = answer;
     if (meeting === null || meeting.launch !== first.meeting?.launch) {
-      if (!as_json) context.show('The meeting is over.\n');
+      const transcript = first.meeting?.transcript ?? '';
+      // What was said last is written at the stop, and no answer has it.
+      if (host === undefined) print(await spokenLast(transcript, tail));
+      if (!as_json)
+        context.show(
+          `The meeting is over.${host === undefined ? '' : ` Its transcript on ${host}: ${transcript}`}\n`,
+        );
       return EXIT.ok;
     }
-    const lines = newLines(tail, meeting.tail);
-    ({ tail } = meeting);
-    for (const line of lines) context.out(as_json ? `${JSON.stringify({ line })}\n` : `${line}\n`);
-    if (lines.length > 0) said_at = clock.now();
+    const printed = print(meeting.tail);
+    if (printed > 0) said_at = clock.now();
     else if (!as_json && on_terminal && clock.now() - said_at >= METER_MS) {
       context.out(`${meterLine(answer.audio) ?? 'no phone is heard'}\n`);
       said_at = clock.now();

@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { meetingPage, meterLine, newLines } from '../../../src/cli/verbs/meeting/follow-page.ts';
 import type { Meeting, MeetingAnswer } from '../../../src/contract/http/meeting.ts';
+import { until } from '../../kit/until.ts';
 import { CAPTURED } from '../../routes/samples.ts';
 import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
 
@@ -141,14 +143,85 @@ describe('svc meeting', () => {
     expect((await machine.svc('meeting')).out).toContain('"Budget 2027" is live');
   });
 
-  it('[WPL-8] stop says where the transcript is, or that nothing was recorded', async () => {
+  it('[WPL-8] stop says where the transcript is', async () => {
     await serve({ 'POST /meeting/stop': { status: 202, body: { meeting: MEETING } } });
     expect((await machine.svc('meeting', 'stop')).out).toBe(
       '"Budget 2027" is ending; its transcript is /data/meetings/budget.txt\n',
     );
+  });
+
+  it.each([
+    ['failed', true, 'Put away the failed meeting "Budget 2027"; its transcript is PATH\n'],
+    ['failed', false, 'Put away the failed meeting "Budget 2027", which recorded nothing\n'],
+    ['live', true, '"Budget 2027" has ended; its transcript is PATH\n'],
+    ['starting', false, 'Dismissed "Budget 2027", which recorded nothing\n'],
+  ] as const)(
+    '[WPL-8] stop says of a meeting that was %s, and is over at once, what was recorded: %s',
+    async (state, is_recorded, text) => {
+      const transcript = join(machine.folder, 'budget.txt');
+      if (is_recorded) writeFileSync(transcript, '# vad\n');
+      await serve({
+        'GET /meeting': { body: { ...ANSWER, meeting: { ...MEETING, state, transcript } } },
+        'POST /meeting/stop': { status: 202, body: { meeting: null } },
+      });
+      expect((await machine.svc('meeting', 'stop')).out).toBe(text.replace('PATH', transcript));
+    },
+  );
+
+  it('[EVT-6] status -f writes what was said last once the meeting is over, and names the transcript of another host', async () => {
+    const transcript = join(machine.folder, 'budget.txt');
+    writeFileSync(
+      transcript,
+      `# vad\n${[...MEETING.tail, '10:00:07-10:00:09 S1 goodbye'].join('\n')}\n# ended\n`,
+    );
+    const answers = (key: string) => {
+      let looks = 0;
+      const body = () => {
+        looks += 1;
+        return looks === 1 ? { ...ANSWER, meeting: { ...MEETING, transcript } } : NONE;
+      };
+      return { [key]: body };
+    };
+    await serve({ ...answers('GET /meeting'), ...answers('GET /meeting?origin=mesa') });
+    const here = await machine.svc('meeting', 'status', '-f');
+    expect(here.code).toBe(0);
+    expect(here.out).toMatch(
+      /S1 good morning\n.* S1 the budget\n10:00:07-10:00:09 S1 goodbye\nThe meeting is over\.\n$/,
+    );
+    const there = await machine.svc('meeting', 'status', '-f', '--host', 'mesa');
+    expect(there.out).toMatch(
+      /S1 the budget\nThe meeting is over\. Its transcript on mesa: .*budget\.txt\n$/,
+    );
+  });
+
+  it('[EVT-6] status -f goes on over a restart of the daemon', async () => {
+    await serve({ 'GET /meeting': { body: ANSWER } });
+    const { context } = machine;
+    const { out } = context;
+    const shown = Promise.withResolvers<void>();
+    const followed = machine.svc('meeting', 'status', '-f');
+    context.out = (text) => {
+      out(text);
+      if (text.includes('the budget')) shown.resolve();
+    };
+    await shown.promise;
     await server?.close();
-    await serve({ 'POST /meeting/stop': { status: 202, body: { meeting: null } } });
-    expect((await machine.svc('meeting', 'stop')).out).toContain('not recording');
+    machine.writeDaemonFile(['127.0.0.1:1']);
+    const booting = { status: 503, body: { error: 'booting', message: 'it starts' } };
+    await serve({ 'GET /meeting': booting });
+    await until('a look', () => server!.seen.length > 0);
+    await server?.close();
+    const more = { ...MEETING, tail: [...MEETING.tail, '10:00:07-10:00:09 S1 goodbye'] };
+    let looks = 0;
+    await serve({
+      'GET /meeting': () => {
+        looks += 1;
+        return looks === 1 ? { ...ANSWER, meeting: more } : NONE;
+      },
+    });
+    const { code, out: all } = await followed;
+    expect(code).toBe(0);
+    expect(all).toContain('S1 goodbye\n');
   });
 
   it('mark prints the line, and says why the scribe was not told', async () => {
