@@ -7,7 +7,14 @@ export type DeliveryAnswer = { status: number; json: unknown };
 /** The fiber of a delivery, and the address of its worker's session; null if it has none. */
 export type Worker = { id: string; address: string | null };
 
-type Known = { content: string; worker: Promise<Worker>; reply: Promise<DeliveryAnswer> };
+type Known = {
+  content: string;
+  worker: Promise<Worker>;
+  /** Of the first one, until a repeat starts a worker. */
+  reply: Promise<DeliveryAnswer>;
+  /** The repeat in progress, which those that come meanwhile share. */
+  repeat: Promise<DeliveryAnswer> | null;
+};
 
 /** The oldest is forgotten for a newer one. */
 const MOST_KEPT = 1_000;
@@ -32,10 +39,20 @@ export class Deliveries {
         'message_id_conflict',
         `the message id ${message_id} was used by another delivery; send this one with a new id`,
       );
-    const first = known ?? this.#begin(message_id, content, by);
-    const [worker, reply] = await Promise.all([first.worker, first.reply]);
-    if (known === undefined || !isMessage(reply)) return reply;
-    return by.deliver(worker);
+    if (known === undefined) return this.#begin(message_id, content, by).reply;
+    known.repeat ??= this.#repeat(known, by.deliver).finally(() => {
+      known.repeat = null;
+    });
+    return known.repeat;
+  }
+
+  async #repeat(known: Known, deliver: (worker: Worker) => Promise<DeliveryAnswer>): Promise<DeliveryAnswer> {
+    const first = await known.reply;
+    if (!isMessage(first)) return first;
+    const again = await deliver(await known.worker);
+    // What was refused has not been given to anybody.
+    if (again.status === 200) known.reply = Promise.resolve(again);
+    return again;
   }
 
   #begin(
@@ -44,7 +61,7 @@ export class Deliveries {
     by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<DeliveryAnswer> },
   ): Known {
     const worker = by.worker();
-    const begun = { content, worker, reply: worker.then(by.deliver) };
+    const begun: Known = { content, worker, reply: worker.then(by.deliver), repeat: null };
     this.#known.set(message_id, begun);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MOST_KEPT) break;

@@ -198,6 +198,37 @@ describe('POST /deliver', () => {
       expect(served.callers.poller.asked.filter(({ name }) => name === 'dispatch')).toHaveLength(1);
     });
 
+    it.each([
+      ['one after the other', false],
+      ['at once', true],
+    ])('starts one worker for repeats of a message whose session has ended, %s', async (_, at_once) => {
+      served = await serveRoutes();
+      served.callers.poller.answers.fiber = () => ({ fiber: worker('running') });
+      served.callers.messages.answers.send = () => ({ ...RECEIPT, status: 'queued', transport: 'held' });
+      served.callers.poller.answers.dispatch = () => DISPATCHED;
+      await served.post('/api/v1/deliver', named);
+      served.callers.messages.answers.send = () => ({
+        ...RECEIPT,
+        status: 'rejected',
+        transport: 'none',
+        reason: 'session_unavailable',
+      });
+      served.callers.poller.answers.dispatch = () => REFUSED;
+      expect(await served.post('/api/v1/deliver', named)).toMatchObject({ status: 422 });
+      let starts = 0;
+      served.callers.poller.answers.dispatch = () => {
+        starts += 1;
+        return { ...DISPATCHED, resumed: starts === 1 };
+      };
+      const repeat = () => served.post('/api/v1/deliver', named);
+      const answers = at_once
+        ? await Promise.all([repeat(), repeat(), repeat()])
+        : [await repeat(), await repeat(), await repeat()];
+      for (const { status, json } of answers)
+        expect({ status, json }).toMatchObject({ status: 200, json: { delivery: 'resume' } });
+      expect(starts).toBe(1);
+    });
+
     it('[ERR-13] refuses the id of another text', async () => {
       served = await serveRoutes();
       served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
