@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CodedError } from '../../base/errors.ts';
+import { CodedError, isCoded } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
+import { statusOf } from '../../contract/error-codes.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
 import { harnessNameSchema } from '../../contract/harness-name.ts';
 import type { FileMessageRequest } from '../../contract/http/message-files.ts';
@@ -114,13 +115,46 @@ async function sendUntil(
 ): Promise<Receipt> {
   const stages = stagesOf(body);
   const until = Date.now() + WAIT_MS;
-  for (;;) {
-    const receipt = await daemon.post(pathOf(body), body, receiptSchema);
-    if (wait === undefined || receipt.status === 'rejected' || hasReached(receipt, wait, stages))
-      return receipt;
-    if (Date.now() >= until) return receipt;
+  let receipt = await firstReceipt(daemon, body);
+  let failure: CodedError | null = null;
+  while (wait !== undefined && receipt.status !== 'rejected' && !hasReached(receipt, wait, stages)) {
+    // An answer that is missing may come at the next look; a refusal stays one.
+    if (Date.now() >= until || (failure !== null && !tellsNothing(failure))) break;
     await sleep(body.attachments === undefined ? LOOK_MS : LOOK_WITH_FILES_MS);
+    try {
+      receipt = await daemon.post(pathOf(body), body, receiptSchema);
+      failure = null;
+    } catch (error) {
+      if (!isCoded(error)) throw error;
+      failure = error;
+    }
   }
+  if (failure === null) return receipt;
+  const detail = `${receipt.detail}; its further stages could not be asked for: ${failure.message}`;
+  return { ...receipt, detail };
+}
+
+/** Whoever gets no receipt learns the id by which the message can be sent again. */
+async function firstReceipt(
+  daemon: DaemonClient,
+  body: MessageRequest | FileMessageRequest,
+): Promise<Receipt> {
+  try {
+    return await daemon.post(pathOf(body), body, receiptSchema);
+  } catch (error) {
+    if (!isCoded(error) || !tellsNothing(error)) throw error;
+    const { message_id } = body;
+    const again = `Send it again with --id ${message_id}; it is delivered once.`;
+    throw new CodedError(error.code, `${error.message.replace(/\.?$/, '.')} ${again}`, {
+      details: { ...error.details, message_id },
+      cause: error,
+    });
+  }
+}
+
+/** Whether an error leaves open what became of the message (MSG-5). */
+function tellsNothing({ code }: CodedError): boolean {
+  return statusOf(code) >= 500;
 }
 
 function hasReached({ status, transport }: Receipt, wait: Stage, stages: readonly Stage[]): boolean {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fiberAnswer } from '../answers.ts';
-import { createMachine, type Machine, type StandIn, serveDaemon } from '../kit.ts';
+import { type Answers, createMachine, type Machine, type StandIn, serveDaemon } from '../kit.ts';
 
 const ADDRESS = 'svc://host-a/claude/s-1';
 const RECEIPT = {
@@ -124,5 +124,71 @@ describe('svc send --context', () => {
     expect(
       (posted?.body as { address?: string } | undefined)?.address?.split('/').slice(3).join('/') ?? null,
     ).toBe(address);
+  });
+});
+
+describe('[MSG-3] svc send without an answer', () => {
+  it.each([
+    ['remote_unreachable', 503],
+    ['deadline_exceeded', 504],
+  ])('names the id to send the message again with after %s', async (error, status) => {
+    ({ seen } = await serveDaemon(machine, {
+      'POST /messages': { status, body: { error, message: 'host-b does not answer.', origin: 'host-b' } },
+    }));
+    const { code, err } = await machine.svc('send', ADDRESS, 'Look.', '--json');
+    expect(code).not.toBe(0);
+    const { message_id } = seen.at(-1)!.body as { message_id: string };
+    expect(JSON.parse(err)).toEqual({
+      ...{ error, origin: 'host-b', message_id },
+      message: `host-b does not answer. Send it again with --id ${message_id}; it is delivered once.`,
+    });
+  });
+
+  it('names it where the daemon has gone', async () => {
+    machine.writeDaemonFile(['127.0.0.1:1']);
+    const { err } = await machine.svc('send', ADDRESS, 'Look.', '--id', 'm-7');
+    expect(err).toMatch(/Send it again with --id m-7; it is delivered once\.\n$/);
+  });
+
+  it('names none after a refusal', async () => {
+    ({ seen } = await serveDaemon(machine, {
+      'POST /messages': { status: 400, body: { error: 'preflight_failed', message: 'no room' } },
+    }));
+    expect((await send('--json')).err).not.toContain('m-1');
+  });
+});
+
+describe('svc send --wait', () => {
+  const queued = { ...RECEIPT, status: 'queued', detail: 'queued behind its turn' };
+  /** Answers the first request with a receipt, the second one with an error, and all others with the last answer. */
+  const serveThree = async (error: Answers[string], last: Answers[string]) => {
+    const answers: Answers = {
+      'POST /messages': () => {
+        answers['POST /messages'] = error;
+        return queued;
+      },
+    };
+    ({ seen } = await serveDaemon(machine, answers));
+    const look = machine.svc('send', ADDRESS, 'Look.', '--id', 'm-1', '--wait', 'accepted', '--json');
+    await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(2);
+    answers['POST /messages'] = last;
+    return look;
+  };
+
+  it('goes on after a look without an answer', async () => {
+    const lost = { status: 503, body: { error: 'remote_unreachable', message: 'Nothing was sent.' } };
+    const { code, out } = await serveThree(lost, { body: { ...RECEIPT, status: 'accepted' } });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ status: 'accepted', detail: RECEIPT.detail });
+  });
+
+  it('answers the last receipt where a look is refused', async () => {
+    const refused = { status: 400, body: { error: 'wrong_host', message: 'no such host' } };
+    const { code, out } = await serveThree(refused, refused);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      status: 'queued',
+      detail: 'queued behind its turn; its further stages could not be asked for: no such host',
+    });
   });
 });
