@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256Of } from '../base/digest.ts';
-import { systemCode } from '../base/errors.ts';
+import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
 import { looksLikeAddress } from '../contract/session-address.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
+import { storageFault } from '../platform/storage-error.ts';
 import { lineOf, type MessageLedger, stageOf } from './message-ledger.ts';
 import { type MessageRecord, messageRecordSchema } from './message-record.ts';
 
@@ -43,6 +44,16 @@ export class MessageStore {
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return null;
       throw error;
+    }
+  }
+
+  /** Keeps a new message, durable when it returns. Throws `store_unavailable` on a write error; then nothing is kept. */
+  begin(record: MessageRecord): void {
+    try {
+      this.write(record);
+    } catch (error) {
+      this.release(record.message_id);
+      throw unwritable(this.#folder, error);
     }
   }
 
@@ -143,6 +154,18 @@ function recordOrNone(path: string): MessageRecord | null {
   } catch {
     return null;
   }
+}
+
+/** The error of a message that could not be written below a folder. */
+function unwritable(folder: string, error: unknown): unknown {
+  const cause = isCoded(error, 'storage_unavailable') ? error.cause : error;
+  if (systemCode(cause) === undefined) return error;
+  const fault = storageFault(folder, cause);
+  const why =
+    fault === null
+      ? `the message cannot be written below ${folder}: ${messageOf(cause)}`
+      : `${fault.said}; nothing was kept; ${fault.mend} and try again`;
+  return new CodedError('store_unavailable', why, { details: { path: folder }, cause });
 }
 
 /** 0 for a file that is gone. */

@@ -219,9 +219,8 @@ export class MessagesService {
     const kept = await files.keep(message.message_id, { files: message.files, bytes });
     const record = { ...newRecord(message, kept, clock.now()), hops: message.hops };
     try {
-      store.write(record);
+      store.begin(record);
     } catch (error) {
-      store.release(message.message_id);
       await files.drop(kept);
       throw error;
     }

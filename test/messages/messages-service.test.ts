@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MessagesService } from '../../src/messages/messages-service.ts';
+import { MessagesService } from '../../src/messages/messages-service.ts';
 import { until } from '../kit/until.ts';
 import { ADDRESS, APP_ADDRESS, CONTEXT, CONVERSATION, FakeSession, message } from './fake-world.ts';
 
@@ -429,5 +430,31 @@ describe('a daemon that ends in the middle', () => {
       }),
       { numRuns: 40 },
     );
+  });
+});
+
+describe('a message that cannot be stored', () => {
+  const full = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), {
+      ...{ code: 'ENOSPC', syscall: 'write' },
+    });
+  };
+
+  it('[ERR-29] is refused with where and why, and its id is free again', async () => {
+    const world = session.world();
+    const service = new MessagesService(world, { observe: 0, recheck: 0, hold: 60_000, pair: 20 });
+    services.push(service);
+    const write = world.store.write.bind(world.store);
+    world.store.write = full;
+    await expect(service.send(message('m-1'))).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/messages cannot be written: no space is left; nothing was kept/),
+      details: { path: join(session.folder, 'messages') },
+    });
+    world.store.write = write;
+    expect(await service.send(message('m-1', { text: 'Another text.' }))).toMatchObject({
+      status: 'submitted',
+    });
+    expect(session.typed).toHaveLength(1);
   });
 });
