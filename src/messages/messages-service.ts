@@ -199,10 +199,7 @@ export class MessagesService {
       return known.state === 'sent' ? this.#recheck(known, address) : known.receipt;
     }
     if (!message.wake) requireRoom(await this.#context.plan(address, await this.#withPlaces(message)));
-    const hops = looksLikeAddress(message.from)
-      ? this.#pairs.take(message.from, message.address, clock.now())
-      : 0;
-    const record = await this.#begin({ ...message, hops }, bytes);
+    const record = await this.#beginCounted(message, bytes);
     const until = clock.now() + this.#limits.observe;
     const { delivered, tried } = this.#queues.add(record);
     await Promise.race([delivered, Promise.all([tried, sleep(clock, this.#limits.observe)])]);
@@ -211,6 +208,20 @@ export class MessagesService {
     // A turn that runs may go on for hours.
     if (left.state !== 'sent' || left.receipt.status === 'queued') return left.receipt;
     return (await this.#evidence.observe(left, address, until)).receipt;
+  }
+
+  /** Keeps the message, which counts between its two sessions from before its first wait on; not if it is not kept. */
+  async #beginCounted(message: Accepted, bytes: Uint8Array | null): Promise<MessageRecord> {
+    const { from, address } = message;
+    if (!looksLikeAddress(from)) return this.#begin({ ...message, hops: 0 }, bytes);
+    const now = this.#world.clock.now();
+    const hops = this.#pairs.take(from, address, now);
+    try {
+      return await this.#begin({ ...message, hops }, bytes);
+    } catch (error) {
+      this.#pairs.giveBack(from, address, now);
+      throw error;
+    }
   }
 
   /** Keeps the message and its files, or nothing of it. */

@@ -47,6 +47,14 @@ export class PairLimit {
     return hops;
   }
 
+  /** Takes back one message that `take` counted at a time, since it was not kept. */
+  giveBack(from: string, to: string, at: number): void {
+    const sender = canonical(from);
+    const sent = this.#sent.get(pairOf(sender, to)) ?? [];
+    const counted = sent.findLastIndex((one) => one.from === sender && one.at === at);
+    if (counted !== -1) sent.splice(counted, 1);
+  }
+
   #forgetBefore(time: number): void {
     for (const [pair, sent] of this.#sent) {
       const recent = sent.filter(({ at }) => at > time);

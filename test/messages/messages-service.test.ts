@@ -457,4 +457,18 @@ describe('a message that cannot be stored', () => {
     });
     expect(session.typed).toHaveLength(1);
   });
+
+  it('does not count between two sessions', async () => {
+    const world = session.world();
+    const service = new MessagesService(world, { observe: 0, recheck: 0, hold: 60_000, pair: 1 });
+    services.push(service);
+    const write = world.store.write.bind(world.store);
+    const from = 'svc://here/claude/s-2';
+    world.store.write = full;
+    await expect(service.send({ ...message('m-1'), from })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    world.store.write = write;
+    expect(await service.send({ ...message('m-1'), from })).toMatchObject({ status: 'submitted' });
+  });
 });

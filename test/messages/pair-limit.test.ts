@@ -49,6 +49,17 @@ describe('messages between two sessions', () => {
     expect(limit.check(A, B, HOUR_MS)).toBe(0);
   });
 
+  it('are not counted when they are given back, whatever the spelling of the sender', () => {
+    const limit = new PairLimit(2);
+    limit.take(A, B, 0);
+    limit.take('svc://here/claude-code/a', B, 1);
+    limit.giveBack('svc://here/claude-code/a', B, 1);
+    limit.giveBack(A, B, 1);
+    limit.giveBack(C, B, 1);
+    expect(limit.take(B, A, 2)).toBe(1);
+    expect(() => limit.check(A, B, 2)).toThrow(/looks like a loop/);
+  });
+
   it('of a person are not counted after a restart', () => {
     const limit = new PairLimit(1, [lineOf('ada', B, 0, 0)]);
     expect(limit.take('ada', B, 1)).toBe(0);
