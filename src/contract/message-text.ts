@@ -1,5 +1,5 @@
 import type { StoredFile } from './http/attachments.ts';
-import { looksLikeAddress } from './session-address.ts';
+import { canonicalAddress } from './session-address.ts';
 
 /** What only the text of this message contains; a transcript is searched for it. */
 export function markerOf(message_id: string): string {
@@ -38,7 +38,8 @@ export function textOfMessage(read: string): string {
   );
 }
 
-/** Null for a person. */
+/** Null for a person. An agent runs what it says, so nothing but an address is named in it. */
 function answerLine(from: string): string | null {
-  return looksLikeAddress(from) ? `[to answer, run: svc send ${from} -]` : null;
+  const address = canonicalAddress(from);
+  return address === null ? null : `[to answer, run: svc send ${address} -]`;
 }

@@ -1,4 +1,4 @@
-import { CodedError } from '../base/errors.ts';
+import { CodedError, isCoded } from '../base/errors.ts';
 import { HARNESS_NAMES, type HarnessName, parseHarnessName } from './harness-name.ts';
 
 /** Where a message goes: a session of one host, by the id that its program uses (WRK-8). */
@@ -41,6 +41,16 @@ export function parseAddress(text: string): SessionAddress {
 /** The canonical text of an address; `parseAddress` reads it back. */
 export function printAddress({ host, harness, native_id }: SessionAddress): string {
   return `svc://${host}/${harness}/${native_id}`;
+}
+
+/** The canonical text of an address; null for any other text. */
+export function canonicalAddress(text: string): string | null {
+  try {
+    return printAddress(parseAddress(text));
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return null;
+  }
 }
 
 /** The host in an address; undefined for any other text. */

@@ -1,6 +1,6 @@
-import { CodedError, isCoded } from '../base/errors.ts';
+import { CodedError } from '../base/errors.ts';
 import type { MessageLine } from '../contract/ledger.ts';
-import { looksLikeAddress, parseAddress, printAddress } from '../contract/session-address.ts';
+import { canonicalAddress, looksLikeAddress } from '../contract/session-address.ts';
 
 export const HOUR_MS = 3_600_000;
 
@@ -84,10 +84,5 @@ function pairOf(from: string, to: string): string {
 
 /** Another spelling of an address is the same sender. */
 function canonical(from: string): string {
-  try {
-    return printAddress(parseAddress(from));
-  } catch (error) {
-    if (!isCoded(error)) throw error;
-    return from;
-  }
+  return canonicalAddress(from) ?? from;
 }

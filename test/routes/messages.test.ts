@@ -66,12 +66,21 @@ describe('POST /messages', () => {
     ['a lone surrogate', { text: 'a\ud800' }],
     ['an id that is no id', { message_id: 'a b' }],
     ['a sender of two lines', { from: 'ada\nadmin' }],
+    ['a sender that only begins as an address', { from: 'svc://host-a/claude/x; touch y #' }],
+    ['a sender with a command in its harness', { from: 'svc://host-a/claude; touch y/x' }],
     ['files', { attachments: [{ name: 'a', data: '', sha256: '' }] }],
   ])('[MSG-4] [ERR-7] refuses %s as an invalid_request, and asks nobody', async (_, change) => {
     served = await serveRoutes();
     const answer = await served.post('/api/v1/messages', { ...REQUEST, ...change });
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     expect(served.callers.messages.asked).toEqual([]);
+  });
+
+  it('takes a sender by the canonical spelling of its address', async () => {
+    served = await serveRoutes();
+    served.callers.messages.answers.send = () => RECEIPT;
+    await served.post('/api/v1/messages', { ...REQUEST, from: 'svc://host-b/Claude-Code/s-2' });
+    expect(served.callers.messages.asked).toMatchObject([{ input: { from: 'svc://host-b/claude/s-2' } }]);
   });
 
   it('[RDY-3] answers while the daemon starts', async () => {

@@ -6,7 +6,12 @@ import {
   conversationSchema,
   MOST_MESSAGES,
 } from '../../contract/http/conversation.ts';
-import { looksLikeAddress, nativeIdOf, parseAddress } from '../../contract/session-address.ts';
+import {
+  canonicalAddress,
+  looksLikeAddress,
+  nativeIdOf,
+  parseAddress,
+} from '../../contract/session-address.ts';
 import { argument, count } from '../command-line/options.ts';
 import { formatMoment } from '../command-line/output.ts';
 import { asWritten } from '../command-line/typed-command.ts';
@@ -79,7 +84,8 @@ function messageBlock(message: ConversationMessage, whose: Whose, now: number): 
   // Marked, so that no line of a message can pass for a line of the page.
   const marked = body.split('\n').map((line) => `  | ${line}\n`);
   const paths = (message.files ?? []).map(({ path }) => `  File: ${path}\n`).join('');
-  const answer = !isSent && looksLikeAddress(from) ? `  Answer with: svc send ${from} '…'\n` : '';
+  const address = isSent ? null : canonicalAddress(from);
+  const answer = address === null ? '' : `  Answer with: svc send ${address} '…'\n`;
   return `${head}${marked.join('')}${paths}${answer}`;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalAddress, looksLikeAddress } from '../session-address.ts';
 import { storedFileSchema } from './attachments.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
 import { dispatchedSchema } from './dispatch.ts';
@@ -35,8 +36,17 @@ export const messageRequestSchema = z.object({
     .refine((text) => text.trim() !== '', 'is empty')
     .refine((text) => text.isWellFormed(), 'is not well-formed Unicode')
     .refine((text) => !CONTROL.test(text), 'has a control character; only newlines and tabs can be sent'),
-  /** Who writes: the address of a session, or the name of a person. */
-  from: z.string().min(1).max(300).regex(ONE_LINE, 'takes one line without brackets'),
+  /** Who writes: the address of a session, which an agent answers to, or the name of a person. */
+  from: z
+    .string()
+    .min(1)
+    .max(300)
+    .regex(ONE_LINE, 'takes one line without brackets')
+    .refine(
+      (from) => !looksLikeAddress(from) || canonicalAddress(from) !== null,
+      'begins as an address and is none; give svc://HOST/HARNESS/SESSION_ID, or a name',
+    )
+    .transform((from) => canonicalAddress(from) ?? from),
   /** False: context for the next turn, which the message itself does not start. */
   wake: z.boolean().default(true),
   message_id: messageIdSchema,

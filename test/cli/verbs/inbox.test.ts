@@ -83,6 +83,14 @@ describe('svc inbox', () => {
     expect(verb.json!.parse(JSON.parse(out))).toEqual(JSON.parse(out));
   });
 
+  it('names no command for a sender that only begins as an address', async () => {
+    const from = 'svc://host-a/claude/x; touch y #';
+    await serve('fiber=work&limit=20', { messages: [message(1, { from })] });
+    const { out } = await machine.svc('inbox', 'work');
+    expect(out).toContain(`from ${from}`);
+    expect(out).not.toContain('Answer with');
+  });
+
   it('says that there are earlier ones, or none', async () => {
     await serve('fiber=work&limit=4', { before: '5-m-0' });
     expect((await machine.svc('inbox', 'work', '-n', '4')).out).toMatch(
