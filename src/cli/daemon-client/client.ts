@@ -27,8 +27,10 @@ export type DaemonClient = {
   post<S extends z.ZodType>(path: string, body: unknown, schema: S): Promise<z.output<S>>;
 };
 
-/** Timeouts. A read is fast; a launch may have to wait for a harness. */
-const DEADLINE_MS = { GET: 10_000, POST: 120_000 } as const;
+/** Longer than a daemon waits for another host, so that it says itself that this host does not answer. */
+const FORWARDED_MS = 125_000;
+/** Timeouts. A read is fast; a launch may have to wait for a harness, and a message may be for another host. */
+const DEADLINE_MS = { GET: 10_000, POST: FORWARDED_MS } as const;
 /** More than the largest listing; a larger answer is not from our daemon. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const mendOf = (settings: Settings) =>
@@ -47,8 +49,8 @@ export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
   return createDaemonClient(lookup.daemon);
 }
 
-/** A client for a daemon that has been found. */
-export function createDaemonClient(daemon: DaemonFile): DaemonClient {
+/** A client for a daemon that has been found, or for another `host` that the daemon passes its requests on to. */
+export function createDaemonClient(daemon: DaemonFile, host?: string): DaemonClient {
   // The socket is in the data folder and was deleted with it.
   const reachable = daemon.listen.filter(
     (entry) => !entry.startsWith('unix:') || existsSync(entry.slice('unix:'.length)),
@@ -60,7 +62,7 @@ export function createDaemonClient(daemon: DaemonFile): DaemonClient {
       `the daemon (pid ${daemon.pid}) lists no address that it listens on; see: svc daemon logs`,
     );
   const request: DaemonClient['request'] = (method, path, body) =>
-    exchange(daemon, address, method, path, body);
+    exchange({ daemon, host, to: address }, method, path, body);
   const checked = async <S extends z.ZodType>(answer: Promise<DaemonAnswer>, path: string, schema: S) =>
     checkAnswer(await answer, path, schema);
   return {
@@ -111,18 +113,19 @@ export function errorOf(answer: DaemonAnswer, path: string): CodedError {
 }
 
 async function exchange(
-  daemon: DaemonFile,
-  to: DaemonAddress,
+  { daemon, host, to }: { daemon: DaemonFile; host: string | undefined; to: DaemonAddress },
   method: 'GET' | 'POST',
   path: string,
   body: unknown,
 ): Promise<DaemonAnswer> {
   const request = { to, method, path: `/api/v1${path}`, body };
-  const limits = { deadline_ms: DEADLINE_MS[method], most_bytes: MOST_BYTES };
+  const deadline_ms = host === undefined ? DEADLINE_MS[method] : FORWARDED_MS;
+  const limits = { deadline_ms, most_bytes: MOST_BYTES };
+  const asked = host === undefined ? '' : ` what it is asked of ${host}`;
   const answer = await requestJson({ ...request, ...limits }).catch((error: Error) => {
     throw new CodedError(
       'daemon_unreachable',
-      `the daemon (pid ${daemon.pid}) does not answer: ${error.message}; see: svc daemon logs`,
+      `the daemon (pid ${daemon.pid}) does not answer${asked}: ${error.message}; see: svc daemon logs`,
       { cause: error },
     );
   });

@@ -7,7 +7,7 @@ import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { fibersMeant, noFiberCalled, severalCalled } from '../../fibers/fiber-reference.ts';
 import type { CliContext } from '../command-line/verb.ts';
-import { connectDaemon, type DaemonClient } from './client.ts';
+import { connectDaemon, createDaemonClient, type DaemonClient } from './client.ts';
 import { fiberPath } from './fiber-path.ts';
 
 /** What of `GET /fibers/composite` says where a fiber is. */
@@ -73,7 +73,8 @@ export function readFiber(
   }));
 }
 
-async function atHost(daemon: DaemonClient, host: string): Promise<Omit<DaemonOfFiber, 'fiber'>> {
+/** The daemon for requests about a host; throws `unknown_host` for one that it does not know. */
+export async function atHost(daemon: DaemonClient, host: string): Promise<Omit<DaemonOfFiber, 'fiber'>> {
   // An origin that nobody knows is taken for this host, whose own fiber of that name would be meant.
   const { host: own, fleet } = await daemon.get('/state', hostsSchema);
   if (host === own) return { daemon, host: null };
@@ -133,14 +134,15 @@ export function placeMeant(reference: string, { host: own, origins }: Places, on
 }
 
 /** The same daemon, which passes every request on to that host. */
-function forHost(daemon: DaemonClient, host: string): DaemonClient {
+function forHost({ daemon }: DaemonClient, host: string): DaemonClient {
   const at = (path: string) => `${path}${path.includes('?') ? '&' : '?'}origin=${encodeURIComponent(host)}`;
   const withOrigin = (body: unknown) => ({ ...(body as object | undefined), origin: host });
+  const client = createDaemonClient(daemon, host);
   return {
-    daemon: daemon.daemon,
+    daemon,
     request: (method, path, body) =>
-      method === 'GET' ? daemon.request(method, at(path)) : daemon.request(method, path, withOrigin(body)),
-    get: (path, schema) => daemon.get(at(path), schema),
-    post: (path, body, schema) => daemon.post(path, withOrigin(body), schema),
+      method === 'GET' ? client.request(method, at(path)) : client.request(method, path, withOrigin(body)),
+    get: (path, schema) => client.get(at(path), schema),
+    post: (path, body, schema) => client.post(path, withOrigin(body), schema),
   };
 }

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { placeMeant } from '../../../src/cli/daemon-client/daemon-of-fiber.ts';
+import { createMachine, serveDaemon } from '../kit.ts';
 
 const read = (...fibers: { id: string; uid: string | null }[]) => ({ read: { fibers } });
 
@@ -54,4 +55,19 @@ describe('[RTE-2] a fiber that this host has under no such name', () => {
       'f may be far on host-b or fern on host-b; give more of the id, or the ULID',
     );
   });
+});
+
+it('waits longer for another host than the daemon does, and names the host', async () => {
+  const machine = createMachine();
+  onTestFinished(() => machine.remove());
+  const state = { host: 'host-a', fleet: { remotes: [{ name: 'host-b' }] } };
+  await serveDaemon(machine, { 'GET /state': { body: state } });
+  const { timeout } = AbortSignal;
+  const limits = vi
+    .spyOn(AbortSignal, 'timeout')
+    .mockImplementation((ms) => (ms > 10_000 ? AbortSignal.abort() : timeout.call(AbortSignal, ms)));
+  onTestFinished(() => limits.mockRestore());
+  const { code, err } = await machine.svc('fiber', 'show', 'far', '--host', 'host-b');
+  expect(code).not.toBe(0);
+  expect(err).toMatch(/does not answer what it is asked of host-b: no answer within 125 s/);
 });
