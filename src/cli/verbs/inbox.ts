@@ -16,8 +16,8 @@ import { argument, count } from '../command-line/options.ts';
 import { formatMoment } from '../command-line/output.ts';
 import { asWritten } from '../command-line/typed-command.ts';
 import { type CliContext, defineVerb } from '../command-line/verb.ts';
-import { connectDaemon } from '../daemon-client/client.ts';
-import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
+import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
+import { askForFiber, atHost } from '../daemon-client/daemon-of-fiber.ts';
 import { ownSession } from '../own-session.ts';
 
 /** `svc inbox [fiber|address]`: what was written to a session, and from it. */
@@ -41,24 +41,29 @@ export const verb = defineVerb({
     if (lines < 1 || lines > MOST_MESSAGES)
       throw new CodedError('invalid_request', `-n takes 1 to ${MOST_MESSAGES} messages`);
     const whose = whoseMessages(context, of);
-    const query = (named: Whose) => new URLSearchParams({ ...named, limit: String(lines) });
+    const query = (named: Record<string, string>) => new URLSearchParams({ ...named, limit: String(lines) });
     const page =
       'fiber' in whose
         ? await askForFiber(context, { fiber: whose.fiber, host: undefined }, ({ daemon, fiber }) =>
             daemon.get(`/messages?${query({ fiber })}`, conversationSchema),
           )
-        : await (await connectDaemon(readSettings(context.env))).get(
-            `/messages?${query(whose)}`,
+        : await (await daemonOf(context, whose)).get(
+            `/messages?${query({ session: whose.session })}`,
             conversationSchema,
           );
     return { json: page, text: inboxPage(page, whose, context) };
   },
 });
 
-type Whose = { session: string } | { fiber: string };
+/** `host` is that of an address; without one the session is of this host. */
+type Whose = { session: string; host?: string } | { fiber: string };
 
 function whoseMessages(context: CliContext, of: string | undefined): Whose {
-  if (of !== undefined) return looksLikeAddress(of) ? { session: parseAddress(of).native_id } : { fiber: of };
+  if (of !== undefined && !looksLikeAddress(of)) return { fiber: of };
+  if (of !== undefined) {
+    const { native_id, host } = parseAddress(of);
+    return { session: native_id, host };
+  }
   const session = ownSession(context);
   if (session !== null) return { session: session.native_id };
   const fiber = context.env.SVC_FIBER_UID ?? '';
@@ -67,6 +72,12 @@ function whoseMessages(context: CliContext, of: string | undefined): Whose {
     'invalid_request',
     'this is no session of an agent; name a fiber or an address, as svc peers lists them',
   );
+}
+
+/** Throws `unknown_host`: a daemon that is asked for a host that it does not know answers for its own. */
+async function daemonOf(context: CliContext, { host }: { host?: string }): Promise<DaemonClient> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  return host === undefined ? daemon : (await atHost(daemon, host)).daemon;
 }
 
 function inboxPage({ messages, before }: Conversation, whose: Whose, { clock }: CliContext): string {

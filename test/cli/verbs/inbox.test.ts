@@ -31,8 +31,11 @@ const MESSAGES = [
   message(4, { text: null }),
 ];
 
+const STATE = { host: 'host-a', fleet: { remotes: [{ name: 'host-b' }] } };
+
 async function serve(query: string, page: Partial<Conversation> = {}): Promise<void> {
   server = await serveAnswers({
+    'GET /state': { body: STATE },
     [`GET /messages?${query}`]: { body: { host: 'host-a', messages: MESSAGES, before: null, ...page } },
   });
   machine.writeDaemonFile([server.listen]);
@@ -74,6 +77,11 @@ describe('svc inbox', () => {
   it.each([
     { of: ['work/loader', '-n', '5'], env: {}, query: 'fiber=work%2Floader&limit=5' },
     { of: [OTHER], env: {}, query: 'session=0198c0de-0000-4000-8000-000000000002&limit=20' },
+    {
+      of: ['svc://host-b/claude/s-2'],
+      env: {},
+      query: 'session=s-2&limit=20&origin=host-b',
+    },
     { of: [], env: { SVC_FIBER_UID: 'u-1' }, query: 'fiber=u-1&limit=20' },
   ])('asks for $query, and answers all of it as JSON', async ({ of, env, query }) => {
     await serve(query, { before: '5-m-0' });
@@ -81,6 +89,14 @@ describe('svc inbox', () => {
     const { code, out } = await machine.svc('inbox', ...of, '--json');
     expect(code).toBe(0);
     expect(verb.json!.parse(JSON.parse(out))).toEqual(JSON.parse(out));
+  });
+
+  it('refuses an address of a host that is not known', async () => {
+    await serve('session=s-2&limit=20');
+    const { code, out, err } = await machine.svc('inbox', 'svc://host-bb/claude/s-2');
+    expect(code).not.toBe(0);
+    expect(out).toBe('');
+    expect(err).toContain('no host is called host-bb. Did you mean host-b?');
   });
 
   it('names no command for a sender that only begins as an address', async () => {
