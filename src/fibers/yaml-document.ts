@@ -18,11 +18,18 @@ import { type ScreenRefusal, YamlScreen } from './yaml-screen.ts';
 type Options = ParseOptions & DocumentOptions & SchemaOptions & { lineCounter?: LineCounter };
 
 /**
- * Parses YAML text in linear time. A text that `YamlScreen` refuses gives an empty document with that error. Duplicate
+ * Parses YAML text in linear time, as the values of JSON: a `!!timestamp` is its text, a `!!set` a map. A text that `YamlScreen` refuses gives an empty document with that error. Duplicate
  * keys are detected here, because the library's check is quadratic; the first one gives the same error as the library.
  */
 export function parseYamlDocument(text: string, options: Options = {}): Document.Parsed {
-  const document = compose(text, { prettyErrors: false, logLevel: 'error', ...options, uniqueKeys: false });
+  const document = compose(text, {
+    prettyErrors: false,
+    logLevel: 'error',
+    ...options,
+    uniqueKeys: false,
+    // A date, a set, a map or a buffer has no place in JSON, and a write could not put it back.
+    resolveKnownTags: false,
+  });
   const repeated = repeatedKey(document);
   if (repeated !== null)
     document.errors.push(new YAMLParseError(repeated, 'DUPLICATE_KEY', 'Map keys must be unique'));

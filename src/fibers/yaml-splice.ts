@@ -291,9 +291,12 @@ function columnOf(yaml: string, offset: number): number {
   return offset - (yaml.lastIndexOf('\n', offset - 1) + 1);
 }
 
-/** A deep copy in which aliases are expanded. */
+/** A deep copy in which aliases are expanded; throws for a value that its keys do not hold, such as a date. */
 function plainCopy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainCopy);
   if (!isData(value)) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype)
+    throw new TypeError(`${value.constructor?.name ?? 'a value'} is not JSON and cannot be written as YAML`);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plainCopy(inner)]));
 }

@@ -212,6 +212,28 @@ describe('editDocument', () => {
     expect(dataOf(editDocument(later, { set: { status: 'open' } }, NOW))).not.toHaveProperty('closed-at');
   });
 
+  it('[FIB-14] keeps dates, sets, ordered maps and binary values that the first write of a document meets', () => {
+    const kept = [
+      'name: x',
+      'at: !!timestamp 2026-12-24T18:00:00Z',
+      'todo: !!set {milk, eggs}',
+      'plan: !!omap [ first: a, second: b ]',
+      'pic: !!binary aGVsbG8=',
+      'deep:',
+      '  at: !!timestamp 2026-12-24',
+    ].join('\n');
+    const text = `---\n${kept}\n---\n`;
+    const edited = editDocument(text, { set: { outcome: 'hi' } }, NOW);
+    expect(edited).toBe(`---\n${kept}\noutcome: hi\nupdated-at: ${STAMP}\n---\n`);
+    expect(editDocument(text, { set: { 'deep.more': 1 } }, NOW)).toContain(
+      '\n  at: !!timestamp 2026-12-24\n  more: 1\n',
+    );
+  });
+
+  it('refuses to copy a value that its keys do not hold', () => {
+    expect(() => applySplices({ at: new Date(NOW) }, [])).toThrow('Date');
+  });
+
   it('changes a nested value and inserts beside it with the indentation of its siblings', () => {
     const edited = editDocument(
       before,

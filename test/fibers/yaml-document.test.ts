@@ -14,6 +14,30 @@ const text = fc
   .map((pairs) => pairs.map(([name, value]) => `${name}: ${value}\n`).join(''));
 
 describe('a parsed YAML text', () => {
+  it('has the values of JSON alone, whatever tags it has', () => {
+    const yaml = [
+      'due: !!timestamp 2026-12-24T18:00:00Z',
+      'todo: !!set {milk, eggs}',
+      'plan: !!omap [ first: a, second: b ]',
+      'pairs: !!pairs [ a: 1, a: 2 ]',
+      'pic: !!binary aGVsbG8=',
+      'own: !mine {a: 1}',
+      'number: !!int "7"',
+    ].join('\n');
+    expect(readFrontmatter(yaml)).toEqual({
+      data: {
+        due: '2026-12-24T18:00:00Z',
+        todo: { milk: null, eggs: null },
+        plan: [{ first: 'a' }, { second: 'b' }],
+        pairs: [{ a: 1 }, { a: 2 }],
+        pic: 'aGVsbG8=',
+        own: { a: 1 },
+        number: 7,
+      },
+      problem: null,
+    });
+  });
+
   it('reports a duplicate key exactly where the library does', () => {
     fc.assert(
       fc.property(text, (yaml) => {
