@@ -41,7 +41,7 @@ export type PollLoopOptions = {
   /** The poll of one store. */
   pollOf(root: string): StorePoll;
   leases: Pick<StoreLeases, 'look' | 'keep'>;
-  memory: Pick<Memory, 'runs' | 'brake' | 'data_dir' | 'quarantine'>;
+  memory: Pick<Memory, 'runs' | 'brake' | 'data_dir' | 'quarantine' | 'unconcluded'>;
   dispatcher: Dispatcher;
   rows: Rows;
   /** Told of a store that was listed for the first time. */

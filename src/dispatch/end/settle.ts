@@ -13,7 +13,15 @@ import { endInHand, isStarted } from '../run/run-state.ts';
 import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { ExitRecord, RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
-import { concludedBy, isConcludable, isFaultless, isWordless, planWorkerEnd } from './worker-end.ts';
+import {
+  concludedBy,
+  isCleanExit,
+  isConcludable,
+  isFaultless,
+  isLeftBy,
+  isWordless,
+  planWorkerEnd,
+} from './worker-end.ts';
 
 /** How long the run script may take to write how it ended, in milliseconds. */
 const EXIT_FILE_GRACE_MS = 1_000;
@@ -57,7 +65,7 @@ export class Settler {
     const transcript = await transcriptOfRun(world, run);
     const resumed_in_vain = isRunInVain(run, transcript);
     await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
-    const document = this.#documentOf(run);
+    const { document, absent } = this.#documentOf(run);
     const now = world.clock.now();
     const memory = run.stray
       ? null
@@ -96,9 +104,14 @@ export class Settler {
         end_reason: plan.reason,
         ...(document?.status === 'closed' ? { fiber_closed: true } : {}),
       });
-    if (!plan.conclude && document?.error === undefined) this.#close(run);
+    if (!plan.conclude && document?.error === undefined && !absent) this.#close(run);
     else if (plan.reason === 'forced_start') this.#postpone(run);
-    else await this.#conclude(run, { exit, faultless: isFaultless(plan.reason, exit) });
+    else
+      await this.#conclude(run, {
+        exit,
+        faultless: isFaultless(plan.reason, exit),
+        clean: !plan.owes_fresh_start && isCleanExit(plan.reason, exit),
+      });
     return { reason: plan.reason, code: exit?.code ?? null };
   }
 
@@ -110,9 +123,11 @@ export class Settler {
       const { exit } = this.#world.runDirectories.readEnd(run.launch_id);
       const found = exit.kind === 'found' ? exit.value : null;
       const manifest = this.#world.runDirectories.manifest(run.launch_id);
-      const reason = manifest.kind === 'found' ? manifest.value.end_reason : undefined;
+      const { end_reason: reason, owes_fresh_start: owes = false } =
+        manifest.kind === 'found' ? manifest.value : {};
       const faultless = reason !== undefined && isFaultless(reason, found);
-      await this.#conclude(run, { exit: found, faultless });
+      const clean = reason !== undefined && !owes && isCleanExit(reason, found);
+      await this.#conclude(run, { exit: found, faultless, clean });
       if (!this.#memory.unconcluded.has(key)) done.push(key);
     }
     return done;
@@ -124,13 +139,14 @@ export class Settler {
     this.#memory.runs.release(run);
   }
 
-  async #conclude(run: Run, end: { exit: ExitRecord | null; faultless: boolean }): Promise<void> {
+  async #conclude(run: Run, end: SettledEnd): Promise<void> {
     const world = this.#world;
     try {
       const document = world.documents.of(run);
       const current = document === undefined ? undefined : world.documents.reread(document);
       if (current?.error !== undefined) throw new Error(current.error);
       if (current !== undefined) await this.#writeConclusion(current, run, end);
+      else if (run.document_removed !== true) throw new Error('no store shows it at this moment');
     } catch (error) {
       if (!this.#memory.unconcluded.has(run.key)) {
         this.#postpone(run);
@@ -145,11 +161,7 @@ export class Settler {
     this.#close(run);
   }
 
-  async #writeConclusion(
-    document: FiberDocument,
-    run: Run,
-    end: { exit: ExitRecord | null; faultless: boolean },
-  ): Promise<void> {
+  async #writeConclusion(document: FiberDocument, run: Run, end: SettledEnd): Promise<void> {
     const { clock, documents } = this.#world;
     const now = clock.now();
     let accepted = false;
@@ -157,6 +169,7 @@ export class Settler {
       accepted = isConcludable(locked, run, end.exit) && isAcceptedByItself(locked, end);
       return concludedBy(locked, run, now, end);
     });
+    if (end.clean && isLeftBy(document, run)) this.#hold(run, 'clean_exit', now);
     if (accepted) recordAcceptance(this.#world, run, now);
   }
 
@@ -178,14 +191,16 @@ export class Settler {
     return this.#memory.starting.has(key) || isUnstarted(this.#memory.runs.get(key));
   }
 
-  #documentOf(run: Run): FiberDocument | undefined {
+  /** `absent`: no store shows it, which a move or a store that is away for a moment does too. */
+  #documentOf(run: Run): { document: FiberDocument | undefined; absent: boolean } {
     const known = this.#world.documents.of(run);
-    if (known === undefined) return undefined;
+    if (known === undefined) return { document: undefined, absent: true };
     try {
-      return this.#world.documents.reread(known);
+      const document = this.#world.documents.reread(known);
+      return { document: document ?? known, absent: document === undefined };
     } catch {
       // The disk does not answer: the last known content decides, and the conclusion is retried until it is written.
-      return known;
+      return { document: known, absent: false };
     }
   }
 
@@ -255,6 +270,9 @@ export class Settler {
     );
   }
 }
+
+/** What the conclusion of a run goes by; `clean`: its agent ended with 0 by itself, and nothing is owed for that. */
+type SettledEnd = { exit: ExitRecord | null; faultless: boolean; clean: boolean };
 
 /** When somebody ended it, else when its run script says that it ended. */
 function endedAt(run: Run, { end, exit }: RecordedEnd): number | null {

@@ -14,7 +14,9 @@ import type { MemoryEnd } from '../run-directory/worker-memory.ts';
 import { type DocumentChange, handedOff, timeOf } from '../world/documents.ts';
 import { deathOf, tellCleanExit, toldOfDeath } from './death.ts';
 
-/** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
+/**
+ * What is known when a worker has ended; `document` is its last known content, undefined where no store shows one.
+ */
 export type EndFacts = {
   run: Pick<Run, 'started_at' | 'run_id' | 'fiber_id' | 'state' | 'agent' | 'project_dir' | 'app'>;
   document: FiberDocument | undefined;
@@ -120,6 +122,12 @@ export function isConcludable(
   return exit === null || handed === null || handed <= exit.at + EXIT_TIME_SLACK_MS;
 }
 
+/** True where the document still is that of this run, whose clean exit without a handoff leaves its work undone. */
+export function isLeftBy(document: FiberDocument, run: Pick<Run, 'run_id' | 'started_at'>): boolean {
+  if (document.svc?.runtime?.run_id !== run.run_id) return false;
+  return isLeftByPerson(document) && !handedOffSince(document, run.started_at);
+}
+
 /** An end that somebody requested. */
 const BROKEN_OFF = { exit: null, faultless: false };
 
@@ -171,7 +179,7 @@ function isLeftByPerson(document: FiberDocument | undefined): boolean {
 }
 
 /** An end with 0 and without a handoff. */
-function isCleanExit(reason: string, exit: ExitRecord | null): boolean {
+export function isCleanExit(reason: string, exit: ExitRecord | null): boolean {
   return reason === 'exited' && exit?.code === 0 && exit.signal === null;
 }
 

@@ -29,7 +29,7 @@ export type Memory = {
   deaths: LastDeaths;
   /** Starts under way: the fiber is claimed although it has no run yet. */
   starting: Set<string>;
-  /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */
+  /** Ended runs whose documents are absent or could not be written yet: their fibers wait until they can be. */
   unconcluded: Map<string, Run>;
   /** The emergency brake of the whole daemon. */
   brake: Brake;

@@ -7,42 +7,39 @@ import type { Memory } from './memory.ts';
 type StoreListing = { root: string; listed: SweepTicket | null };
 
 /**
- * Lifts the holds of fibers that were removed. A listing can miss a fiber that moves meanwhile, so it counts as
+ * Lifts the holds of fibers that were removed, and marks their ended runs, which nothing is left to conclude of. A listing can miss a fiber that moves meanwhile, so it counts as
  * removed only when every store was listed completely once more after it was first missed.
  */
 export class RemovedFibers {
-  readonly #memory: Pick<Memory, 'quarantine' | 'runs'>;
-  /** Held fibers that no store shows, and when that was first so. */
+  readonly #memory: Pick<Memory, 'quarantine' | 'runs' | 'unconcluded'>;
+  /** Fibers of those that no store shows, and when that was first so. */
   #missed = new Map<string, SweepTicket>();
 
-  constructor(memory: Pick<Memory, 'quarantine' | 'runs'>) {
+  constructor(memory: Pick<Memory, 'quarantine' | 'runs' | 'unconcluded'>) {
     this.#memory = memory;
   }
 
   /** Call after each round of listings, with all stores of the list. */
   look(index: Pick<StoreIndex, 'rows' | 'count' | 'moment'>, stores: readonly StoreListing[]): void {
-    const { quarantine, runs } = this.#memory;
-    if (quarantine.named.size === 0) return;
+    const { quarantine, runs, unconcluded } = this.#memory;
+    if (quarantine.named.size === 0 && unconcluded.size === 0) return;
     const { places, all_read } = placesOf(index.rows());
     const missed = new Map<string, SweepTicket>();
-    for (const [key, hold] of [...quarantine.named]) {
-      const place = places.get(foldedKey(key));
-      if (place !== undefined) {
-        quarantine.place(key, place);
-        continue;
-      }
+    const isRemoved = (key: string, root: string | null): boolean => {
       const since = this.#missed.get(key) ?? index.moment;
       missed.set(key, since);
       const listed = stores.every((store) => store.listed !== null && store.listed > since);
-      if (!listed || !all_read || runs.get(key) !== undefined) continue;
+      if (!listed || !all_read || runs.get(key) !== undefined) return false;
       // The folder of a disk that is not mounted is empty, and so is a store that is no longer polled.
-      if (
-        hold.store !== null &&
-        stores.some(({ root }) => root === hold.store) &&
-        index.count(hold.store) > 0
-      )
-        quarantine.forget(key);
+      return root !== null && stores.some((store) => store.root === root) && index.count(root) > 0;
+    };
+    for (const [key, hold] of [...quarantine.named]) {
+      const place = places.get(foldedKey(key));
+      if (place !== undefined) quarantine.place(key, place);
+      else if (isRemoved(key, hold.store)) quarantine.forget(key);
     }
+    for (const [key, run] of unconcluded)
+      if (!places.has(foldedKey(key)) && isRemoved(key, run.store)) run.document_removed = true;
     this.#missed = missed;
   }
 }

@@ -55,6 +55,8 @@ export type Run = {
   death?: Death | null;
   /** The multiplexer server that listed its session; absent until one did. */
   server?: MuxServer;
+  /** True once it is certain that its document was removed from the stores. */
+  document_removed?: true;
 };
 
 /** What a run knows of its app conversation: what its run directory keeps, and what was seen last. */

@@ -6,6 +6,7 @@ import { HoldFiles } from '../../../src/config/hold-files.ts';
 import type { FiberDocument } from '../../../src/contract/fiber.ts';
 import { Quarantine } from '../../../src/dispatch/holds/quarantine.ts';
 import { RemovedFibers } from '../../../src/dispatch/holds/removed-fibers.ts';
+import type { Run } from '../../../src/dispatch/run/run.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 
 const UID = '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z';
@@ -14,6 +15,7 @@ let scratch: ScratchFolder;
 let quarantine: Quarantine;
 let removed: RemovedFibers;
 let running: boolean;
+let unconcluded: Map<string, Run>;
 /** The stores as the loop sees them: the rows of each, and when its last faultless listing began. */
 let stores: Record<string, { rows: FiberDocument[]; listed: number | null }>;
 let moment: number;
@@ -27,6 +29,7 @@ const runs = { get: () => (running ? ({} as never) : undefined) } as never;
 beforeEach(() => {
   scratch = scratchFolder();
   running = false;
+  unconcluded = new Map();
   moment = 0;
   stores = {
     '/a': { rows: [row(HELD, { uid: UID }), row('/a/.fibers/other/other.md')], listed: null },
@@ -40,7 +43,7 @@ afterEach(() => scratch.remove());
 
 function boot() {
   quarantine = new Quarantine({ files: files(), logger: silentLogger, now: 0 });
-  removed = new RemovedFibers({ quarantine, runs });
+  removed = new RemovedFibers({ quarantine, runs, unconcluded });
 }
 
 function look() {
@@ -133,5 +136,28 @@ describe('the hold of a removed fiber', () => {
     look();
     listAll();
     expect(quarantine.holdOf(UID)).toBe('killed');
+  });
+});
+
+describe('the ended run of an absent document', () => {
+  const RUN_UID = '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z9A';
+  const run = () => unconcluded.get(RUN_UID);
+  beforeEach(() => unconcluded.set(RUN_UID, { key: RUN_UID, store: '/a' } as Run));
+
+  it('is that of a removed one once every store was listed whole after it was first missed', () => {
+    look();
+    list('/a');
+    expect(run()).not.toHaveProperty('document_removed');
+    list('/b');
+    expect(run()).toHaveProperty('document_removed', true);
+  });
+
+  it('is not while a store is silent, or shows it', () => {
+    stores['/b']!.listed = null;
+    for (let tick = 0; tick < 3; tick += 1) list('/a');
+    expect(run()).not.toHaveProperty('document_removed');
+    stores['/b']!.rows = [row('/b/.fibers/back/back.md', { uid: RUN_UID })];
+    for (let tick = 0; tick < 3; tick += 1) listAll();
+    expect(run()).not.toHaveProperty('document_removed');
   });
 });
