@@ -176,8 +176,8 @@ export class Dispatcher {
   /** Looks after workers whose start is not confirmed yet (P9). */
   async watchStarts(): Promise<void> {
     const moved = await this.#starts.starts(this.#listing);
-    await this.surfaces.cli.captures.learn();
     if (moved.length > 0) this.#onMoved(moved);
+    await this.surfaces.cli.captures.learn();
   }
 
   /** Takes over what the hooks of workers told. */

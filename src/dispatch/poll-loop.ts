@@ -314,8 +314,9 @@ export class PollLoop {
       await dispatcher.reconcile();
       if (dispatcher.listing.kind === 'unknown') this.#unanswered_at = world.clock.now();
     }
-    await dispatcher.watchStarts();
-    await dispatcher.watchPhases();
+    // A fault of one must not keep the others from looking.
+    await dispatcher.watchStarts().catch((error) => this.#report(error));
+    await dispatcher.watchPhases().catch((error) => this.#report(error));
     this.#lookAtDataDir();
     if (!this.#followsAll()) this.#wakeTick(URGENT_MS);
     this.#options.rows.refreshStale(this.#healths);

@@ -158,6 +158,18 @@ describe('the poll loop', () => {
     expect([sweeps, moved.length]).toEqual([1, 0]);
   });
 
+  it('takes up what hooks told also where the look at new workers fails', async () => {
+    const { dispatcher } = daemon;
+    let phases = 0;
+    Object.assign(dispatcher, {
+      watchStarts: () => Promise.reject(new Error('a start cannot be looked at')),
+      watchPhases: async () => {
+        phases += 1;
+      },
+    });
+    await until('a look at the phases', () => phases > 0);
+  });
+
   it('looks at a fiber that comes, moves or goes alone, before any listing', async () => {
     failing = true;
     const place = (leaf: string) => join(scratch.path, 'notes/.fibers', leaf, `${leaf}.md`);

@@ -2,6 +2,7 @@ import { messageOf } from '../../../base/errors.ts';
 import { InFlight } from '../../../base/in-flight.ts';
 import type { Captured, CaptureRefused, CaptureView } from '../../../contract/http/capture.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
+import type { TranscriptProbe } from '../../../harness/adapter.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
 import {
   type AskedCapture,
@@ -15,6 +16,7 @@ import type { Memory } from '../../holds/memory.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import { requireMayStart } from '../../holds/start-refusal.ts';
 import { agentFact, assessLiveness, type Liveness } from '../../run/liveness.ts';
+import { probeTranscript } from '../../run/run-session.ts';
 import {
   bindCapture,
   type CaptureRecord,
@@ -168,24 +170,29 @@ export class Captures
 
   /** Learns the conversation's id where the harness assigned it, so that it can be opened again later. */
   async learn(): Promise<void> {
-    const { harness } = this.#world;
     for (const known of this.#open()) {
       const { record } = known;
       if (record.session_uuid !== null || record.state !== 'spawned') continue;
-      const probe = await harness
-        .adapter(record.harness)
-        .findTranscript({
-          agent: harness.agent(record.agent),
-          project_dir: record.project_dir,
-          session_uuid: null,
-          marker: record.launch_id,
-          launched_at: record.captured_at,
-        })
-        .catch(() => null);
+      const probe = await this.#transcriptOf(record);
       // A claim may have come meanwhile: the run then learns it.
-      if (probe?.kind !== 'found' || this.#known.get(record.launch_id) !== known) continue;
+      if (probe.kind !== 'found' || this.#known.get(record.launch_id) !== known) continue;
       this.#update(known, { session_uuid: probe.session_uuid });
       this.#record(known.record, 'learned');
+    }
+  }
+
+  async #transcriptOf(record: CaptureRecord): Promise<TranscriptProbe> {
+    try {
+      return await probeTranscript(this.#world, {
+        harness: record.harness,
+        agent: this.#world.harness.agent(record.agent),
+        project_dir: record.project_dir,
+        session_uuid: null,
+        run: { launch_id: record.launch_id, dispatched_at: record.captured_at },
+      });
+    } catch (error) {
+      // Its agent is no longer in the registry: nothing can be told.
+      return { kind: 'unknown', detail: messageOf(error) };
     }
   }
 

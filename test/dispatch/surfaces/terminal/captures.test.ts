@@ -56,6 +56,20 @@ describe('a capture', () => {
     ]);
   });
 
+  it('keeps nothing else waiting where its agent was taken out of agents.json before its session is known', async () => {
+    const captured = await capture({ agent: 'learning' });
+    if (!captured.captured) throw new Error('refused');
+    world.writesTranscript(captured.run_id, 'learned-1');
+    const { agents } = world;
+    world.agents = agents.filter(({ id }) => id !== 'learning');
+    await round();
+    await round();
+    expect(daemon.state().captures).toMatchObject([{ state: 'running' }]);
+    world.agents = agents;
+    await round();
+    expect(daemon.state().captures).toMatchObject([{ session_uuid: 'learned-1' }]);
+  });
+
   it('[PRM-8] [PRM-7] tells its session how to install and claim, in the prompt file and nowhere else', async () => {
     const captured = await capture({ effort: 'low', meeting_launch: 'meet-1' });
     if (!captured.captured) throw new Error('refused');
