@@ -48,6 +48,8 @@ const POOL_PING_LIMIT_MS = 10_000;
  * limit of other threads, the engine collects it after the heap has grown by a half, and not to four times its size.
  */
 const FLEET_YOUNG_MB = 6;
+/** The poller starts last: a component that waited for it in its own start would hold it up. */
+const AT_ONCE = { at_once: true };
 /** How long threads that were told to end may take to leave, in milliseconds. */
 const LAST_THREADS_MS = 1_000;
 
@@ -164,13 +166,13 @@ function assemble(options: {
     logger,
   });
   const host = hostHandlers(pool, {
-    message_target: (query) => poller.call('message_target', query),
-    context_target: (query) => poller.call('context_target', query),
-    give_app_message: (message) => poller.call('give_app_message', message),
-    app_message_stage: (query) => poller.call('app_message_stage', query),
-    start_recorder: (spec) => poller.call('start_recorder', spec),
-    recorder_session: (query) => poller.call('recorder_session', query),
-    end_recorder: (query) => poller.call('end_recorder', query),
+    message_target: (query) => poller.call('message_target', query, AT_ONCE),
+    context_target: (query) => poller.call('context_target', query, AT_ONCE),
+    give_app_message: (message) => poller.call('give_app_message', message, AT_ONCE),
+    app_message_stage: (query) => poller.call('app_message_stage', query, AT_ONCE),
+    start_recorder: (spec) => poller.call('start_recorder', spec, AT_ONCE),
+    recorder_session: (query) => poller.call('recorder_session', query, AT_ONCE),
+    end_recorder: (query) => poller.call('end_recorder', query, AT_ONCE),
   });
   const shared = { host, memory_mb: settings.worker_memory_mb, clock, logger };
   const ledgers = createThreadComponent({
@@ -346,7 +348,7 @@ function assemble(options: {
     },
     /** What to tell the person who stops it. */
     async farewell(): Promise<string> {
-      const state = await poller.call('state', {}, { deadline_ms: 2_000 }).catch(() => null);
+      const state = await poller.call('state', {}, { deadline_ms: 2_000, at_once: true }).catch(() => null);
       if (state === null) return 'Stopped. Workers, if any run, go on by themselves.\n';
       const running = state.running.map((run) => run.mux_session);
       if (running.length === 0) return 'Stopped; no worker was running.\n';

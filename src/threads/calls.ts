@@ -14,9 +14,11 @@ export type Handlers<C extends CallTable> = {
   ) => Answer<z.input<C[N]['output']>> | Promise<Answer<z.input<C[N]['output']>>>;
 };
 
-type CallOptions = {
+export type CallOptions = {
   /** In milliseconds; default: the deadline of the call table. */
   deadline_ms?: number;
+  /** Rejects at once while the component starts for the first time; a call of a component that starts before it must. */
+  at_once?: boolean;
 };
 
 /**

@@ -13,7 +13,7 @@ import { IncomingNotices, OutgoingNotices, type WhenBehind } from './notices.ts'
 import { errorFrame, serveCall } from './serve-call.ts';
 
 /** Limit of pending calls of one side. */
-const MAX_IN_FLIGHT = 1024;
+export const MAX_IN_FLIGHT = 1024;
 
 /**
  * Sends a one-way notice. False if it was not sent, because the connection is closed or the other side is too far

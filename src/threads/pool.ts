@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { CallInput, CallOutput, CallSpec, CallTable } from '../contract/threads/call-table.ts';
 import { unavailable } from './calls.ts';
 import type { ChildSpec } from './child.ts';
+import { FirstStart } from './first-start.ts';
 import type { OwnJobOptions } from './pool-caller.ts';
 import { PoolLife } from './pool-life.ts';
 import type { RestartPolicy } from './restart-policy.ts';
@@ -45,12 +46,14 @@ export type PoolComponent<J extends CallTable> = ChildSpec & {
 };
 
 /**
- * The pool of stateless jobs. A job that exceeds its deadline fails with `deadline_exceeded` and its thread is ended. A
+ * The pool of stateless jobs. Those before its first start is over wait for it, within their deadlines. A job that exceeds its deadline fails with `deadline_exceeded` and its thread is ended. A
  * job whose thread dies fails with `component_unavailable`. In both cases a new thread replaces the old one and other
  * jobs are not affected.
  */
 export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>): PoolComponent<J> {
   let current: PoolLife | null = null;
+  const max_queue = options.max_queue ?? MAX_QUEUE;
+  const first = new FirstStart('pool', options.clock, max_queue);
   return {
     name: 'pool',
     essential: options.essential ?? false,
@@ -60,7 +63,7 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
         {
           url: options.url,
           max_threads: options.max_threads ?? Math.min(MAX_THREADS, availableParallelism()),
-          max_queue: options.max_queue ?? MAX_QUEUE,
+          max_queue,
           memory_mb: options.memory_mb,
           fault_injection: options.fault_injection ?? false,
           thread_deaths: { ...options.thread_deaths, backoff: { first: 0, most: 0 } },
@@ -73,18 +76,22 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
       );
       void life.ready.then(() => {
         current = life;
+        first.end();
       });
       void life.ended.then(() => {
         if (current === life) current = null;
+        first.end();
       });
       return life;
     },
-    waiting: () => current?.waiting ?? 0,
+    waiting: () => first.waiting + (current?.waiting ?? 0),
     async run(job, input, { bulk = null, deadline_ms, signal } = {}) {
-      if (current === null) throw unavailable('pool');
       const spec: CallSpec = options.jobs[job]!;
+      const limit_ms = deadline_ms ?? spec.deadline_ms;
+      const left_ms = current === null ? await first.wait(job, limit_ms) : limit_ms;
+      if (current === null) throw unavailable('pool');
       const done = await current.run(job, input, bulk, {
-        deadline_ms: deadline_ms ?? spec.deadline_ms,
+        deadline_ms: left_ms,
         step_ms: spec.step_ms,
         signal,
       });

@@ -2,17 +2,19 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CallTable, EventTable, NoEvents } from '../contract/threads/call-table.ts';
 import { hostCalls } from '../contract/threads/host.ts';
-import { type Caller, type Handlers, unavailable } from './calls.ts';
+import { type Caller, type CallOptions, type Handlers, unavailable } from './calls.ts';
 import type { ChildSpec } from './child.ts';
-import { createPeer, type Notify, type OnEvent, type Peer } from './peer.ts';
+import { FirstStart } from './first-start.ts';
+import { createPeer, MAX_IN_FLIGHT, type Notify, type OnEvent, type Peer } from './peer.ts';
 import { launchThread } from './thread-life.ts';
 
 /** Default time limit from its beginning to ready, in milliseconds. */
 export const START_LIMIT_MS = 30_000;
 
 /**
- * A component in its own thread, for the supervisor and for callers. Callers keep the same handle across restarts;
- * while the component is down every call rejects with `component_unavailable`.
+ * A component in its own thread, for the supervisor and for callers. Callers keep the same handle across restarts.
+ * Calls before the first start is over wait for it, within their deadlines. Later, while the component is down, every
+ * call rejects with `component_unavailable`.
  */
 export type ThreadComponent<
   C extends CallTable,
@@ -60,10 +62,17 @@ export function createThreadComponent<
   const hearers = new Map<string, Set<(payload: unknown, bulk: Uint8Array | null) => void>>();
   let serving: Peer<C, H, E> | null = null;
 
+  const first = new FirstStart(name, clock, MAX_IN_FLIGHT);
   const current = (): Peer<C, H, E> => {
     if (serving === null) throw unavailable(name);
     return serving;
   };
+  /** The options with which a call goes to the component now. */
+  const arrive = async (call: keyof C & string, asked: CallOptions | undefined): Promise<CallOptions> => {
+    const deadline_ms = asked?.deadline_ms ?? options.calls[call]!.deadline_ms;
+    return { deadline_ms: await first.wait(call, deadline_ms) };
+  };
+  const mustWait = (asked: CallOptions | undefined) => serving === null && asked?.at_once !== true;
   const spread = (event: string, payload: unknown, bulk: Uint8Array | null): void => {
     for (const hear of hearers.get(event) ?? []) hear(payload, bulk);
   };
@@ -105,15 +114,23 @@ export function createThreadComponent<
       });
       void life.ready.then(() => {
         serving = opened;
+        first.end();
       });
       void life.ended.then(() => {
         if (serving === opened) serving = null;
+        first.end();
       });
       return life;
     },
-    call: async (call, input, callOptions) => current().call(call, input, callOptions),
-    exchange: async (call, input, bulk, callOptions) => current().exchange(call, input, bulk, callOptions),
-    waiting: () => serving?.waiting() ?? 0,
+    async call(call, input, asked) {
+      const callOptions = mustWait(asked) ? await arrive(call, asked) : asked;
+      return current().call(call, input, callOptions);
+    },
+    async exchange(call, input, bulk, asked) {
+      const callOptions = mustWait(asked) ? await arrive(call, asked) : asked;
+      return current().exchange(call, input, bulk, callOptions);
+    },
+    waiting: () => first.waiting + (serving?.waiting() ?? 0),
     notify: (event, payload, bulk) => serving?.notify(event, payload, bulk) ?? false,
     onEvent(event: string, hear: (payload: never, bulk: Uint8Array | null) => void) {
       const set = hearers.get(event) ?? new Set();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { type StuckOpen, stuckOpen } from '../kit/stuck-open.ts';
@@ -19,8 +20,20 @@ function holdPoller(home: TestHome): StuckOpen {
   return stuck;
 }
 
+const MESSAGE = {
+  address: 'svc://test-host/claude/0198c0de-0000-4000-8000-000000000001',
+  text: 'Hello.',
+  from: 'ada',
+  message_id: 'text',
+};
+const NOTE = {
+  name: 'note.txt',
+  data: Buffer.from('note').toString('base64'),
+  sha256: createHash('sha256').update('note').digest('hex'),
+};
+
 describe('a daemon whose poller has not started yet', () => {
-  it('[RDY-1][RDY-2][RDY-3][ERR-26] answers /version with ready: false and state-dependent routes with 503, until it is ready', async () => {
+  it('[RDY-1][RDY-2][RDY-3][ERR-26] answers sessions and messages from the first request on, and state-dependent routes with 503 until it is ready', async () => {
     let poller: StuckOpen | undefined;
     daemon = await startTestDaemon({
       until: 'booting',
@@ -30,6 +43,13 @@ describe('a daemon whose poller has not started yet', () => {
       },
     });
     const { http } = daemon;
+    // The components that answer these have not started yet.
+    const exempt = await Promise.all([
+      http.get('/sessions'),
+      http.post('/messages', MESSAGE),
+      http.post('/messages/files', { ...MESSAGE, message_id: 'files', attachments: [NOTE] }),
+    ]);
+    expect(exempt.map(({ status }) => status)).toEqual([200, 200, 200]);
     const components = async () => (await daemon!.version()).components;
     await until('all but the poller', async () =>
       (await components()).every((one) => one.state === (one.name === 'poller' ? 'starting' : 'running')),

@@ -174,6 +174,16 @@ describe('jobs', () => {
   });
   afterEach(() => supervisor.stop());
 
+  it('[RDY-3] wait for the first start of the pool within their deadlines', async () => {
+    const early = pool.run('reverse', { tag: 'early' }, { bulk: new Uint8Array([1, 2]) });
+    await expect(pool.run('reverse', { tag: 'late' }, { deadline_ms: 1 })).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+    });
+    expect(pool.waiting()).toBe(1);
+    await supervisor.start();
+    await expect(early).resolves.toMatchObject({ bulk: new Uint8Array([2, 1]) });
+  });
+
   it('transfer bulk bytes in and out, and copy those that are part of a larger buffer', async () => {
     await supervisor.start();
     const whole = new Uint8Array([1, 2, 3]);

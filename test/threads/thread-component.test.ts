@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { faultCalls } from '../../src/threads/fault-injection.ts';
+import { MAX_IN_FLIGHT } from '../../src/threads/peer.ts';
 import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
 import { createThreadComponent } from '../../src/threads/thread-component.ts';
 import { fixtureCalls, fixtureEvents, fixtureHears } from '../fixtures/threads/calls.ts';
@@ -23,8 +24,8 @@ type Overrides = {
   stop_timeout_ms?: number;
 };
 
-/** A supervised thread that runs one of the tiny programs. */
-async function startFixture<C extends CallTable = typeof fixtureCalls>(
+/** A supervised thread that runs one of the tiny programs, once it is started. */
+function superviseFixture<C extends CallTable = typeof fixtureCalls>(
   program: string,
   overrides: Overrides = {},
   calls: C = fixtureCalls as unknown as C,
@@ -54,8 +55,18 @@ async function startFixture<C extends CallTable = typeof fixtureCalls>(
     onEssentialFailed: (...failure) => failures.push(failure),
   });
   cleanups.push(() => supervisor.stop());
-  await supervisor.start();
   return { component, supervisor, failures };
+}
+
+/** A supervised thread that runs one of the tiny programs. */
+async function startFixture<C extends CallTable = typeof fixtureCalls>(
+  program: string,
+  overrides: Overrides = {},
+  calls: C = fixtureCalls as unknown as C,
+) {
+  const fixture = superviseFixture(program, overrides, calls);
+  await fixture.supervisor.start();
+  return fixture;
 }
 
 function become(supervisor: Supervisor, expected: object): Promise<void> {
@@ -85,6 +96,43 @@ describe('a component in its own thread', () => {
     await heard.promise;
     await life.stop(10_000);
     expect((await life.ended).message).toBe('The fixture component was stopped');
+  });
+
+  it('[RDY-3] answers calls that came before its first start, unless they must be answered at once', async () => {
+    const { component, supervisor } = superviseFixture('exits');
+    const early = component.call('echo', { text: 'early' });
+    const bytes = component.exchange('echo', { text: 'bytes' }, new Uint8Array([1, 2]));
+    await expect(component.call('echo', { text: 'now' }, { at_once: true })).rejects.toMatchObject({
+      code: 'component_unavailable',
+    });
+    expect(component.waiting()).toBe(2);
+    await supervisor.start();
+    await expect(early).resolves.toEqual({ text: 'early' });
+    await expect(bytes).resolves.toMatchObject({ bulk: new Uint8Array([2, 1]) });
+    expect(component.waiting()).toBe(0);
+  });
+
+  it('rejects calls that wait for its first start when that fails, and when their deadline passes', async () => {
+    const failing = superviseFixture('fails-to-start', { intensity: 0 });
+    const rejected = expect(failing.component.call('echo', { text: 'early' })).rejects.toMatchObject({
+      code: 'component_unavailable',
+    });
+    await failing.supervisor.start();
+    await rejected;
+    const late = superviseFixture('exits');
+    await expect(late.component.call('echo', { text: 'early' }, { deadline_ms: 1 })).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      details: { component: 'fixture', call: 'echo' },
+    });
+    expect(late.component.waiting()).toBe(0);
+  });
+
+  it('refuses more calls before its first start than may wait', async () => {
+    const { component, supervisor } = superviseFixture('exits');
+    const calls = Array.from({ length: MAX_IN_FLIGHT }, () => component.call('echo', { text: 'early' }));
+    await expect(component.call('echo', { text: 'one more' })).rejects.toMatchObject({ code: 'queue_full' });
+    await supervisor.start();
+    await expect(Promise.all(calls)).resolves.toHaveLength(MAX_IN_FLIGHT);
   });
 
   for (const [program, says] of [
