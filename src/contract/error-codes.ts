@@ -151,5 +151,10 @@ export function statusOf(code: string): number {
 
 /** The HTTP status of a refused launch: a failure of an app server is not an error of the request (ERR-23, ERR-24). */
 export function refusalStatus(reason: string): number {
-  return reason === 'app_server_unavailable' || reason === 'app_launch_failed' ? statusOf(reason) : 422;
+  return isAppFailure(reason) ? statusOf(reason) : 422;
+}
+
+/** A failure of an app server; every answer with it has the code as `reason` too (CAP-7, CAP-8). */
+export function isAppFailure(code: string): boolean {
+  return code === 'app_server_unavailable' || code === 'app_launch_failed';
 }

@@ -1,6 +1,6 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { type ErrorCode, statusOf } from '../contract/error-codes.ts';
+import { type ErrorCode, isAppFailure, statusOf } from '../contract/error-codes.ts';
 import type { Reply } from './reply.ts';
 
 /** A body that is on its way takes seconds, not minutes. */
@@ -13,12 +13,19 @@ const RETRY_SOON = { 'Retry-After': '2' };
 export function replyOfError(error: unknown, logger: Logger, request_id: string): Reply {
   const status = isCoded(error) ? statusOf(error.code) : 500;
   if (isCoded(error) && status !== 500) {
-    const json = { ...error.details, error: error.code, message: error.message };
+    const json = { ...shownDetails(error), error: error.code, message: error.message };
     return error.code === 'memory_full' ? { status, json, headers: RETRY_SOON } : { status, json };
   }
   logger.error({ err: error, request_id }, 'request failed');
   const message = `The daemon failed; its log has the error under request ${request_id}.`;
   return { status: 500, json: { error: 'internal', message } };
+}
+
+/** Whether a request reached the app server matters to the daemon only. */
+function shownDetails({ code, details }: CodedError): Record<string, unknown> {
+  if (!isAppFailure(code)) return details;
+  const { sent: _sent, ...shown } = details;
+  return { ...shown, reason: code };
 }
 
 /** A refusal by the kernel itself, with the status its code has in the contract. */

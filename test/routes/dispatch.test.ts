@@ -27,6 +27,21 @@ it('[WPL-1] [ERR-17] answers a refusal 422 with its own body', async () => {
   expect(refused.json).toEqual(REFUSED);
 });
 
+it('[CAP-7] [ERR-24] answers the failure of an app server with its code as reason, and no detail of the daemon', async () => {
+  for (const [path, call] of [
+    ['claim', 'claim'],
+    ['kill', 'kill'],
+  ] as const) {
+    served.callers.poller.answers[call] = () => {
+      throw new CodedError('app_server_unavailable', 'start it', { details: { sent: false } });
+    };
+    const answer = await served.post(`/api/v1/${path}`, { fiber_id: 'a', mux_session: 'm' });
+    expect(answer.status).toBe(503);
+    const code = 'app_server_unavailable';
+    expect(answer.json).toEqual({ error: code, reason: code, message: 'start it' });
+  }
+});
+
 it('[WPL-1] answers 404 for an unknown fiber, 502 and 504 for a failed launch', async () => {
   const codes = { fiber_not_found: 404, launch_failed: 502, deadline_exceeded: 504, mux_unavailable: 503 };
   for (const [code, status] of Object.entries(codes)) {
