@@ -17,6 +17,7 @@ import { configEntrySchema, storeOriginSchema } from '../contract/http/config.ts
 import { refusedSchema } from '../contract/http/dispatch.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import { incidentSchema } from '../contract/http/incidents.ts';
+import { refusedDeliverySchema } from '../contract/http/messages.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { gateViewSchema } from '../contract/http/why.ts';
 import { sessionLineSchema } from '../contract/ledger.ts';
@@ -76,6 +77,7 @@ const NAMED: Readonly<Record<string, z.ZodType>> = {
   Capture: captureViewSchema,
   Component: componentViewSchema,
   ConfigEntry: configEntrySchema,
+  DeliveryRefused: refusedDeliverySchema,
   DispatchRefused: refusedSchema,
   Error: errorBodySchema,
   Fiber: fiberRowSchema,

@@ -4,7 +4,8 @@ import { CodedError } from '../base/errors.ts';
 import { refusalStatus } from '../contract/error-codes.ts';
 import type { FiberRow } from '../contract/fiber.ts';
 import { harnessNameSchema } from '../contract/harness-name.ts';
-import type { DeliverRequest } from '../contract/http/messages.ts';
+import type { Refused } from '../contract/http/dispatch.ts';
+import type { DeliverRequest, RefusedDelivery } from '../contract/http/messages.ts';
 import { firstTextForAgent } from '../contract/message-text.ts';
 import { printAddress } from '../contract/session-address.ts';
 import type { Callers } from './callers.ts';
@@ -65,7 +66,7 @@ export function createDeliver(
       ...{ fiber_id: id, force: true, user_message, dry_run: dry_run ?? false },
       resume_mode: 'continue',
     });
-    if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: outcome };
+    if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: refused(outcome) };
     if (!('dispatched' in outcome)) return { status: 200, json: outcome };
     const delivery = outcome.resumed === true ? 'resume' : 'dispatch';
     return { status: 200, json: { ...outcome, delivered: true, delivery } };
@@ -82,6 +83,12 @@ export function createDeliver(
       });
     },
   };
+}
+
+/** Only a start that goes on with the previous conversation is refused because that one is open elsewhere (RES-9). */
+function refused(outcome: Refused): RefusedDelivery {
+  const delivery = outcome.reason === 'session_open_in_resume' ? 'resume' : 'dispatch';
+  return { ...outcome, delivered: false, delivery };
 }
 
 function addressOf(host: string, runtime: FiberRow['runtime']): string | null {

@@ -1,11 +1,11 @@
 import { HARNESS_NAMES } from '../contract/harness-name.ts';
-import { refusedSchema } from '../contract/http/dispatch.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import {
   deliveredSchema,
   deliverRequestSchema,
   messageRequestSchema,
   receiptSchema,
+  refusedDeliverySchema,
 } from '../contract/http/messages.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { hostIn, printAddress } from '../contract/session-address.ts';
@@ -25,7 +25,7 @@ export const MESSAGE_EXAMPLE = {
 /** The owner of a message is the host in its address (MSG-1). */
 export const BY_ADDRESS = { field: 'address', hostIn };
 
-const refusedOrErrorSchema = refusedSchema.or(errorBodySchema);
+const refusedOrErrorSchema = refusedDeliverySchema.or(errorBodySchema);
 
 /** Messages to running sessions, and to fibers whatever their state (WPL-10, WPL-23). */
 export function messagesRows(
@@ -62,7 +62,7 @@ export function messagesRows(
       body_limit: REQUEST_LIMIT,
       replies: {
         200: deliveredSchema.or(rehearsalSchema),
-        422: refusedSchema,
+        422: refusedDeliverySchema,
         502: refusedOrErrorSchema,
         503: refusedOrErrorSchema,
       },

@@ -169,12 +169,21 @@ describe('POST /deliver', () => {
     expect(served.callers.poller.asked.map(({ name }) => name)).toEqual(['fiber', 'fiber']);
   });
 
-  it('[WPL-10] answers the refusal of a start as /dispatch does', async () => {
-    served = await serveRoutes();
-    served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
-    served.callers.poller.answers.dispatch = () => REFUSED;
-    expect(await served.post('/api/v1/deliver', body)).toMatchObject({ status: 422, json: REFUSED });
-  });
+  it.each([
+    [REFUSED.reason, 422, 'dispatch'],
+    ['session_open_in_resume', 422, 'resume'],
+    ['app_server_unavailable', 503, 'dispatch'],
+  ])(
+    '[WPL-10] answers the refusal %s of a start as /dispatch does, and what was to be delivered how',
+    async (reason, status, delivery) => {
+      served = await serveRoutes();
+      served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
+      served.callers.poller.answers.dispatch = () => ({ ...REFUSED, reason });
+      const answer = await served.post('/api/v1/deliver', body);
+      expect(answer.status).toBe(status);
+      expect(answer.json).toEqual({ ...REFUSED, reason, delivered: false, delivery });
+    },
+  );
 
   describe('with a message_id', () => {
     const named = { ...body, message_id: 'm-1' };

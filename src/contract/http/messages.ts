@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { canonicalAddress, looksLikeAddress } from '../session-address.ts';
 import { storedFileSchema } from './attachments.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
-import { dispatchedSchema } from './dispatch.ts';
+import { dispatchedSchema, refusedSchema } from './dispatch.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** The furthest stage that was seen (MDS-1). */
@@ -98,3 +98,10 @@ export const deliveredSchema = z.discriminatedUnion('delivery', [
   dispatchedSchema.extend({ delivered: z.literal(true), delivery: z.literal('dispatch') }),
 ]);
 export type Delivered = z.infer<typeof deliveredSchema>;
+
+/** The refusal of the start that was to have the text, as `/dispatch` answers it. */
+export const refusedDeliverySchema = refusedSchema.extend({
+  delivered: z.literal(false),
+  delivery: z.enum(['resume', 'dispatch']),
+});
+export type RefusedDelivery = z.infer<typeof refusedDeliverySchema>;
