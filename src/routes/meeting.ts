@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
-import { refusedSchema } from '../contract/http/dispatch.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import {
   type Meeting,
@@ -16,6 +15,7 @@ import {
   meetingSurfaceSchema,
   stopMeetingSchema,
 } from '../contract/http/meeting.ts';
+import { refusedDeliverySchema } from '../contract/http/messages.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { printAddress } from '../contract/session-address.ts';
 import type { Marked, ScribePlace } from '../contract/threads/audio.ts';
@@ -39,8 +39,8 @@ const SCRIBE_WAIT_MS = 1_000;
 type MarkToTell = Marked & { message_id: string };
 
 /** Of a delivery that failed after the recording had started. */
-const refusedOrErrorSchema = refusedSchema
-  .extend({ meeting: meetingSchema, recording: z.literal(true) })
+const refusedOrErrorSchema = refusedDeliverySchema
+  .extend({ error: z.string(), meeting: meetingSchema, recording: z.literal(true) })
   .or(errorBodySchema);
 
 type Asked = Pick<Callers, 'audio' | 'poller' | 'fleet' | 'messages'>;
@@ -165,7 +165,7 @@ export function meetingRows(
           const { status, json } = await deliverTo(owner, fiber, facts);
           return status === 200
             ? { status, json: { meeting, delivery: json } }
-            : { status, json: { ...(json as object), meeting, recording: true } };
+            : { status, json: { error: reasonOf(json), ...(json as object), meeting, recording: true } };
         });
       },
     }),
@@ -213,6 +213,11 @@ export function meetingRows(
       },
     }),
   ];
+}
+
+/** The code of a refused start, whose body has it as `reason`. */
+function reasonOf(json: unknown): string | undefined {
+  return (json as { reason?: string }).reason;
 }
 
 /** The answer to what follows a started recording: a failure says that the recording goes on (CAP-6, MTG-2). */

@@ -234,7 +234,10 @@ describe('a meeting', () => {
       ...{ fiber_id: 'broken', meeting: { mode: 'phone' }, note: 'Weekly' },
     });
     expect(joined.status, joined.text).toBe(422);
-    expect(joined.body).toMatchObject({ recording: true, meeting: { title: 'Weekly', state: 'live' } });
+    expect(joined.body).toMatchObject({
+      ...{ error: joined.body.reason, delivered: false, recording: true },
+      meeting: { title: 'Weekly', state: 'live' },
+    });
     expect((await look()).meeting?.state).toBe('live');
   });
 

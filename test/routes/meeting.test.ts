@@ -1,0 +1,31 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Meeting } from '../../src/contract/http/meeting.ts';
+import { FIBER, REFUSED } from './samples.ts';
+import { type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+const MEETING: Meeting = {
+  ...{ state: 'starting', mode: 'phone', title: 'Weekly', started_at: 1, tail: [] },
+  ...{ transcript: '/data/meetings/weekly.txt', mirror_host: null, fiber: FIBER.id, joined: true },
+  ...{ phone: true, launch: '01K0', mux_session: 'recorder-meeting', error: null },
+};
+
+let served: ServedRoutes;
+afterEach(() => served.stop());
+
+it('[MTG-2] answers a join whose delivery is refused with its status, its code as error, and the recording', async () => {
+  served = await serveRoutes();
+  const { audio, poller } = served.callers;
+  poller.answers.fiber = () => ({ fiber: FIBER });
+  poller.answers.dispatch = () => REFUSED;
+  audio.answers.start_meeting = () => ({ meeting: MEETING, scribe_transcript: null });
+  const answer = await served.post('/api/v1/meeting/join', {
+    fiber_id: FIBER.id,
+    meeting: { mode: 'phone' },
+  });
+  expect(answer.status).toBe(422);
+  expect(answer.json).toEqual({
+    ...REFUSED,
+    ...{ error: REFUSED.reason, delivered: false, delivery: 'dispatch' },
+    ...{ recording: true, meeting: MEETING },
+  });
+});
