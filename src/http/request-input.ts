@@ -13,9 +13,19 @@ export class RequestInput {
     this.#destinations = destinations;
   }
 
-  /** Undefined where the row has none, or where the request is passed on. */
+  /**
+   * Undefined where the row has none, or where the request is passed on. Throws `invalid_request` for a host that is named
+   * here instead of in the body: the write would succeed on the wrong machine.
+   */
   query(call: Call, row: Row): unknown {
-    return row.query === undefined ? undefined : this.#parsed(call, row, row.query);
+    if (row.query !== undefined) return this.#parsed(call, row, row.query);
+    if (row.method !== 'GET' && row.routing !== 'local' && 'origin' in readQuery(call.head.query))
+      throw refusal(
+        'invalid_request',
+        'The query names an origin, which this route reads from the body; put "origin" into the body.',
+        { issues: [] },
+      );
+    return undefined;
   }
 
   #parsed(call: Call, row: Row, schema: z.ZodType): unknown {
@@ -25,9 +35,7 @@ export class RequestInput {
       this.#destinations.settle(call, row, last.values);
       return last.value;
     }
-    const parsed = parseQuery(text);
-    if (!parsed.ok) throw refusal('invalid_request', parsed.message, { issues: [] });
-    const { values } = parsed;
+    const values = readQuery(text);
     this.#destinations.settle(call, row, values);
     if (call.forward !== null) return undefined;
     const value = Object.freeze(parseInput(schema, values, 'query'));
@@ -43,6 +51,12 @@ export class RequestInput {
     if (call.forward !== null) return bytes;
     return row.body === undefined ? undefined : parseInput(row.body, json, 'body');
   }
+}
+
+function readQuery(text: string): Record<string, string> {
+  const parsed = parseQuery(text);
+  if (!parsed.ok) throw refusal('invalid_request', parsed.message, { issues: [] });
+  return parsed.values;
 }
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */

@@ -64,6 +64,16 @@ describe('a request that names a host', () => {
     ]);
   });
 
+  it('[RTE-3] is refused where its query names the origin that a write has in its body, and where its query is malformed', async () => {
+    for (const origin of ['here', 'there', '']) {
+      const answer = await post(`/write?origin=${origin}`, '{"count":1}');
+      expect(answer).toMatchObject([400, { error: 'invalid_request' }]);
+      expect(answer[1]).toMatchObject({ message: expect.stringContaining('put "origin" into the body') });
+    }
+    expect(await post('/write?%zz', '{"count":1}')).toMatchObject([400, { error: 'invalid_request' }]);
+    expect((await post('/write?other=1', '{"count":1}'))[0]).toBe(200);
+  });
+
   it('[RTE-2] [RTE-3] is routed before its query or body is checked', async () => {
     const elsewhere = [503, { error: 'remote_unreachable', origin: 'there' }];
     expect(await get('/owner?count=none&origin=there')).toMatchObject(elsewhere);
