@@ -184,7 +184,7 @@ export const SETTINGS = {
     'SVC_LISTING_TIMEOUT_MS',
     10_000,
     50,
-    'A listing without progress for so long leaves last-known rows',
+    'The last known rows are used when a listing makes no progress for this long',
   ),
   message_observe_ms: whole(
     'SVC_MESSAGE_OBSERVE_MS',
@@ -232,7 +232,7 @@ export const SETTINGS = {
     'SVC_REMOTE_REUSE_MS',
     60_000,
     0,
-    'How long what another host answered for a composite is not asked for again',
+    'How long the answer of another host is used again for composites before it is asked for anew',
   ),
   remote_answer_ms: whole(
     'SVC_REMOTE_ANSWER_MS',
@@ -299,7 +299,7 @@ export const SETTINGS = {
     'SVC_BREAKER_LONG_PAUSE_MS',
     3_600_000,
     1,
-    'How long after one more quick end; after another one it is held',
+    'How long it is paused after the next quick end; after one more it is held',
   ),
   resume_warm_window_ms: whole(
     'SVC_RESUME_WARM_WINDOW_MS',

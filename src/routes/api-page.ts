@@ -11,7 +11,8 @@ The daemon listens on \`127.0.0.1:4000\` unless \`SVC_LISTEN\` says otherwise; \
 here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/api/v1/openapi.json\` (OpenAPI 3.1).
 
 - Whoever runs programs as the daemon's user may call; nobody else. There are no tokens. See [daemon.md](daemon.md).
-- Bodies are JSON (\`Content-Type: application/json\`) unless an endpoint says otherwise. What it does not know is ignored.
+- Bodies are JSON (\`Content-Type: application/json\`) unless an endpoint says otherwise. Unknown fields are
+  ignored, except by \`/lifecycle\`, \`/meeting/mark\` and \`/meeting/stop\`, which refuse them.
 - An error is \`{"error": "<code>", "message": "<sentence>"}\`, sometimes with more fields; the status says whose turn it is:
   400 and 422 correct the request, 404 nothing there, 409 read again and decide, 413 too large, 5xx ask again.
 - While the daemon boots, most endpoints answer 503 with \`"error": "booting"\`; \`/api/v1/version\` says when it is ready.

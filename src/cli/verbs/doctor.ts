@@ -17,8 +17,8 @@ const CHECK_LIMIT_MS = 60_000;
 /** `svc doctor`: checks the installation and says how to fix each fault. */
 export const verb = defineVerb({
   summary: 'Check this installation and say how to fix it',
-  options: { all: option('--all', 'what is as it should be too') },
-  examples: [['svc doctor', 'checks everything; each line that is not ok says how to fix it']],
+  options: { all: option('--all', 'show the checks that passed too') },
+  examples: [['svc doctor', 'checks everything, and says how to fix each fault']],
   note: 'Into a file or a pipe every finding is printed.',
   json: z.object({ ok: z.boolean(), findings: z.array(findingSchema) }),
   exits: { 1: 'a check failed' },

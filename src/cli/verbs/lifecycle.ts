@@ -86,7 +86,7 @@ const SERVICE = {
   effort: EFFORT,
   host: option(
     '--host <id>',
-    'host that owns dispatch, or has a fiber that is not here; this host otherwise',
+    'host that runs its workers, this one by default; a fiber that is not here is looked for there',
   ),
   surface: surfaceOption('app or cli'),
   worktree: option('--worktree', 'give it a git worktree and branch of its own when it starts'),

@@ -28,7 +28,7 @@ const COUNTING_MS = 300;
 /** `svc status [fiber]`: what needs a person and what goes on, or one fiber (OPR-2). */
 export const verb = defineVerb({
   summary: 'Show what needs you and what goes on, or one fiber',
-  arguments: { fiber: argument('[fiber]', 'canonical id or uid') },
+  arguments: { fiber: argument('[fiber]', 'id, uid or the beginning of an id') },
   options: {
     watch: option('-w, --watch', 'on a terminal: draw it again whenever something changes, until Ctrl-C'),
     all: option('--all', 'every line, however many there are'),

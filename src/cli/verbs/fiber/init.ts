@@ -16,8 +16,11 @@ export const verb = defineVerb({
   summary: 'Make a folder a store',
   arguments: { dir: { ...argument('[dir]', 'the folder'), fallback: '.' } as Argument<string> },
   options: {
-    poll: option('--poll', 'name it in stores.json, so that the daemon works on it; the first is anyway'),
-    no_poll: option('--no-poll', 'do not name it there, even if it is the first'),
+    poll: option(
+      '--poll',
+      'add it to stores.json, so that the daemon works on it; the first store needs no --poll',
+    ),
+    no_poll: option('--no-poll', 'do not add it there, even if it is the first'),
     dry_run: DRY_RUN,
   },
   examples: [
