@@ -13,7 +13,7 @@ import { type AgentRegistry, createAgentsOnDisk, resolveAgent } from '../harness
 import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
 import { guardAdapters, silentAmong } from '../harness/guarded-adapter.ts';
-import { HARNESSES, harnessFolder } from '../harness/harnesses.ts';
+import { HARNESSES, harnessFolder, setupCommand } from '../harness/harnesses.ts';
 import { compareSkills } from '../harness/hooks/worker-skills.ts';
 import { coarseUse } from '../harness/transcripts/context-use.ts';
 import { lastSaid } from '../harness/transcripts/last-said.ts';
@@ -130,6 +130,7 @@ export async function connectWorld(options: {
         await requireDisk(folder);
         return HARNESSES[agent.harness].setup.compareHooks(folder, process.env).state;
       },
+      setupCommand: (agent) => setupCommand(agent, process.env),
       probe: (agent) => capabilities.probe(agent),
       account: (agent) => accountOf(agent, process.env),
       async lastSaid(name, transcript) {

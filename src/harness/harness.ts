@@ -30,6 +30,8 @@ export type Harness = {
   session_variable: string | null;
   /** The folder of its settings, skills and transcripts. */
   folder(environment: AgentEnvironment): string;
+  /** The variable that names another one. */
+  folder_variable: string;
   account: {
     /** Variables that determine the account the program uses. */
     variables: readonly string[];

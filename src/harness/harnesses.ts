@@ -1,3 +1,4 @@
+import { shellWord } from '../base/shell-word.ts';
 import type { Agent } from '../contract/agent.ts';
 import { HARNESS_NAMES, type HarnessName } from '../contract/harness-name.ts';
 import { agentEnvironment, type HarnessEnvironment } from './agent-environment.ts';
@@ -29,4 +30,15 @@ export function harnessEnvironment(
 /** The folder with the settings and transcripts of an agent's harness. */
 export function harnessFolder(agent: Pick<Agent, 'harness' | 'env'>, base: NodeJS.ProcessEnv): string {
   return harnessEnvironment(agent, base).folder;
+}
+
+/** The command that installs the hooks where an agent reads them: in a folder of its own where its `env` names one. */
+export function setupCommand(
+  { harness, env }: Pick<Agent, 'harness' | 'env'>,
+  base: NodeJS.ProcessEnv,
+): string {
+  const command = `svc setup ${harness}`;
+  const folder = harnessFolder({ harness, env }, base);
+  if (folder === harnessFolder({ harness, env: {} }, base)) return command;
+  return `${HARNESSES[harness].folder_variable}=${shellWord(folder)} ${command}`;
 }

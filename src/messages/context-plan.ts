@@ -44,7 +44,10 @@ export function nextContextStep({ harness, target, full }: ContextFacts): Contex
       detail: 'an app conversation takes no context alone; leave wake out to start a turn with the message',
     };
   if (target.hooks !== 'current')
-    return { kind: 'refuse', detail: `${HOOKS[target.hooks]}; run: svc setup ${harness}` };
+    return {
+      kind: 'refuse',
+      detail: `${HOOKS[target.hooks]}; run: ${target.setup ?? `svc setup ${harness}`}`,
+    };
   return full === null ? { kind: 'put', session: target } : { kind: 'refuse', detail: full };
 }
 

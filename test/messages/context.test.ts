@@ -61,6 +61,15 @@ describe('the plan for context', () => {
   );
 });
 
+it('[MSG-2] names the setup in the folder of an agent that has one of its own', () => {
+  const setup = 'CLAUDE_CONFIG_DIR=/srv/team svc setup claude';
+  expect(
+    nextContextStep({ harness: 'claude', target: { ...CONTEXT, hooks: 'absent', setup }, full: null }),
+  ).toMatchObject({
+    detail: expect.stringMatching(/; run: CLAUDE_CONFIG_DIR=\/srv\/team svc setup claude$/),
+  });
+});
+
 describe('a message without a wake', () => {
   it('[MSG-2] [MDS-1] waits in the mailbox, and is context_added only when the transcript shows it', async () => {
     const service = daemon();

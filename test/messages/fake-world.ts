@@ -41,6 +41,7 @@ export const CONTEXT: ContextTarget & { kind: 'found' } = {
   uid: '01K00000000000000000000000',
   transcript: '/transcript.jsonl',
   hooks: 'current',
+  setup: null,
 };
 
 export const APP_ADDRESS = 'svc://here/codex/t-1';

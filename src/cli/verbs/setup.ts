@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { readSettings } from '../../config/settings.ts';
+import { CodedError } from '../../base/errors.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
+import { loadRegistry } from '../../harness/agents/registry.ts';
 import type { SetupPlace, SetupTarget } from '../../harness/harness.ts';
 import { HARNESSES, harnessFolder } from '../../harness/harnesses.ts';
 import { packageSkills, readSkillFiles } from '../../harness/hooks/worker-skills.ts';
 import { type Argument, option } from '../command-line/options.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
+import { DEMO_AGENT } from './demo/store.ts';
 import { applyChanges, planInstall, planUninstall } from './setup/plan.ts';
 
 const HARNESS: Argument<HarnessName> = {
@@ -41,8 +44,10 @@ export const verb = defineVerb({
   exits: { 1: 'something was left out' },
   async run(context, { harness, uninstall, dry_run = false }) {
     const mode = uninstall === true ? 'uninstall' : 'install';
-    const temp = join(readSettings(context.env).data_dir, 'tmp');
-    const { home, files, shared, lacks } = await setupTarget(harness, { env: context.env, temp, mode });
+    const settings = readSettings(context.env);
+    const env = settings.demo ? demoAgentEnvironment(context.env, settings, harness) : context.env;
+    const temp = join(settings.data_dir, 'tmp');
+    const { home, files, shared, lacks } = await setupTarget(harness, { env, temp, mode });
     const { kept, ...plan } =
       mode === 'install' ? planInstall(home, files, shared) : planUninstall(home, shared);
     if (!dry_run) applyChanges(home, plan.changes);
@@ -60,6 +65,22 @@ export const verb = defineVerb({
     };
   },
 });
+
+/** A verb on the demo changes nothing of the user's: it sets up the agent of the demo, which has a folder of its own. */
+function demoAgentEnvironment(
+  env: NodeJS.ProcessEnv,
+  settings: Settings,
+  harness: HarnessName,
+): NodeJS.ProcessEnv {
+  const agent = loadRegistry(settings).agents.find(({ id }) => id === DEMO_AGENT);
+  if (agent?.harness === harness) return { ...env, ...agent.env };
+  throw new CodedError(
+    'invalid_request',
+    agent === undefined
+      ? 'there is no demo to set up yet; start it first'
+      : `the demo sets up its own agent only, which takes the hooks of ${HARNESSES[agent.harness].title}; for your own setup, leave out the word demo`,
+  );
+}
 
 /** The setup target of one harness, with everything that a setup installs. */
 export async function setupTarget(

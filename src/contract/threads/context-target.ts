@@ -10,6 +10,8 @@ export const contextTargetSchema = z.discriminatedUnion('kind', [
     transcript: z.string().nullable(),
     /** The state of the hooks in the home of its agent; null for an app conversation, which has none. */
     hooks: z.enum(['absent', 'current', 'outdated', 'elsewhere', 'gone']).nullable(),
+    /** The command that installs them there; null where that is not known, or there are none. */
+    setup: z.string().nullable(),
   }),
   /** No worker of this host has been in it. */
   z.object({ kind: z.literal('none') }),

@@ -19,7 +19,8 @@ export async function contextTarget(
   const run = runs.find((one) => isIts(one) || (one.harness === harness && one.app?.thread_id === native_id));
   if (run !== undefined) {
     const { fiber_id, uid } = run;
-    if (run.app !== undefined) return { kind: 'found', fiber_id, uid, transcript: null, hooks: null };
+    if (run.app !== undefined)
+      return { kind: 'found', fiber_id, uid, transcript: null, hooks: null, setup: null };
     const found = await transcriptOfRun(world, run);
     return withHooks(world, agentOf(world, run.agent), { fiber_id, uid }, found);
   }
@@ -30,7 +31,7 @@ export async function contextTarget(
     );
   if (past === undefined) return { kind: 'none' };
   const whose = { fiber_id: past.fiber, uid: past.uid };
-  if (past.app !== undefined) return { kind: 'found', ...whose, transcript: null, hooks: null };
+  if (past.app !== undefined) return { kind: 'found', ...whose, transcript: null, hooks: null, setup: null };
   const agent = agentOf(world, past.agent);
   if (agent === null) return { kind: 'lost' };
   const found = await world.harness.findPastSession(agent, native_id);
@@ -48,7 +49,8 @@ async function withHooks(
   const transcript = found.kind === 'found' ? found.path : null;
   try {
     const hooks = agent === null ? 'absent' : await world.harness.hooks(agent);
-    return { kind: 'found', ...whose, transcript, hooks };
+    const setup = agent === null ? null : world.harness.setupCommand(agent);
+    return { kind: 'found', ...whose, transcript, hooks, setup };
   } catch (error) {
     return { kind: 'unknown', detail: messageOf(error) };
   }

@@ -53,6 +53,8 @@ export type World = {
     findPastSession(agent: Agent, session: string): Promise<PastSession>;
     /** Compares the hooks in the home of an agent with those that this installation writes. */
     hooks(agent: Agent): Promise<HookState['state']>;
+    /** The command that installs them there. */
+    setupCommand(agent: Agent): string;
     /** Asks the agent's program what it can do; answers from memory when it was asked before. */
     probe(agent: Agent): Promise<void>;
     /** Names the account that an agent works on; agents that share one have the same name. */

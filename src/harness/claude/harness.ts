@@ -24,6 +24,8 @@ const WORKER_COMMANDS = [
  */
 const CAPTURE_COMMANDS = ['Bash(svc claim:*)', 'Bash(svc install:*)'];
 
+const FOLDER = 'CLAUDE_CONFIG_DIR';
+
 const hooks = settingsHooks('claude', 'settings.json', [
   'SessionStart',
   'UserPromptSubmit',
@@ -53,7 +55,8 @@ export const claude: Harness = {
   },
   session_id: 'chosen',
   session_variable: 'CLAUDE_CODE_SESSION_ID',
-  folder: (environment) => folderNamed(environment, 'CLAUDE_CONFIG_DIR', '.claude'),
+  folder_variable: FOLDER,
+  folder: (environment) => folderNamed(environment, FOLDER, '.claude'),
   account: {
     variables: [
       'ANTHROPIC_API_KEY',

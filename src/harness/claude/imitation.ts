@@ -6,7 +6,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
+import { CONTEXT_FLAG } from '../hooks/context-mailbox.cjs';
 import { hookArgv } from '../hooks/hook-command.ts';
+import { asTable } from '../table.ts';
 import { projectFolder } from './transcript.ts';
 
 /** The harness and environment of an agent for a program that accepts Claude Code's options, with its own folder. */
@@ -15,24 +17,27 @@ export function imitationIn(folder: string): { harness: HarnessName; env: Record
 }
 
 /**
- * The hooks that such a program calls, so that its phase, its acts and its commits are recorded as those of Claude Code are.
- * As for Claude Code, a hook that fails changes nothing.
+ * The hooks that such a program calls, so that its phase, its acts and its commits are recorded as those of Claude Code are,
+ * and what they print is added to its conversation. As for Claude Code, a hook that fails changes nothing.
  */
 export class ImitatedHooks {
   readonly #around: { session_id: string; cwd: string };
   readonly #env: NodeJS.ProcessEnv;
   readonly #runner: Pick<ProcessRunner, 'run'>;
+  readonly #transcript: ImitatedTranscript;
 
   constructor(options: {
     session_id: string;
     cwd: string;
     env: NodeJS.ProcessEnv;
     runner: Pick<ProcessRunner, 'run'>;
+    transcript: ImitatedTranscript;
   }) {
     const { session_id, cwd } = options;
     this.#around = { session_id, cwd };
     this.#env = options.env;
     this.#runner = options.runner;
+    this.#transcript = options.transcript;
   }
 
   /** The session begins with a prompt. */
@@ -64,21 +69,33 @@ export class ImitatedHooks {
 
   async #tell(event: object): Promise<void> {
     const [file = '', ...args] = hookArgv('claude');
-    await this.#runner.run({
+    const ran = await this.#runner.run({
       file,
-      args,
+      args: [...args, CONTEXT_FLAG],
       cwd: this.#around.cwd,
       env: this.#env,
-      input: JSON.stringify({ ...this.#around, ...event }),
+      input: JSON.stringify({ ...this.#around, transcript_path: this.#transcript.path, ...event }),
       timeout_ms: 10_000,
       max_output_bytes: 64 * 1024,
     });
+    const context = ran.kind === 'exited' ? contextIn(ran.stdout) : null;
+    if (context !== null) this.#transcript.context(context);
+  }
+}
+
+/** What a hook adds to the conversation; null if that is nothing. */
+function contextIn(output: string): string | null {
+  try {
+    const { additionalContext } = asTable(asTable(JSON.parse(output)).hookSpecificOutput);
+    return typeof additionalContext === 'string' ? additionalContext : null;
+  } catch {
+    return null;
   }
 }
 
 /** The transcript of such a program, in the format and location of Claude Code's. */
 export class ImitatedTranscript {
-  readonly #path: string;
+  readonly path: string;
   readonly #session_id: string;
   readonly #cwd: string;
   readonly #clock: Clock;
@@ -87,38 +104,41 @@ export class ImitatedTranscript {
   constructor(options: { env: NodeJS.ProcessEnv; cwd: string; session_id: string; clock: Clock }) {
     const config = options.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude');
     const folder = join(config, 'projects', projectFolder(options.cwd));
-    this.#path = join(folder, `${options.session_id}.jsonl`);
+    this.path = join(folder, `${options.session_id}.jsonl`);
     this.#session_id = options.session_id;
     this.#cwd = options.cwd;
     this.#clock = options.clock;
-    makeFolder(dirname(this.#path));
+    makeFolder(dirname(this.path));
   }
 
   user(text: string): void {
-    this.#append('user', { role: 'user', content: text });
+    this.#append('user', { message: { role: 'user', content: text } });
   }
 
   assistant(text: string): void {
+    const content = [{ type: 'text', text }];
     this.#append('assistant', {
-      role: 'assistant',
-      model: 'demo',
-      content: [{ type: 'text', text }],
-      stop_reason: 'end_turn',
+      message: { role: 'assistant', model: 'demo', content, stop_reason: 'end_turn' },
     });
   }
 
-  #append(type: string, message: object): void {
+  /** A hook added this. */
+  context(text: string): void {
+    this.#append('attachment', { attachment: { type: 'hook_additional_context', content: [text] } });
+  }
+
+  #append(type: string, said: object): void {
     const uuid = randomUUID();
     const record = {
       parentUuid: this.#parent,
       type,
-      message,
+      ...said,
       uuid,
       timestamp: new Date(this.#clock.now()).toISOString(),
       cwd: this.#cwd,
       sessionId: this.#session_id,
     };
     this.#parent = uuid;
-    appendFileSync(this.#path, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+    appendFileSync(this.path, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   }
 }

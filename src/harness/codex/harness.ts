@@ -19,6 +19,8 @@ const EVERY_START = [
   ...['-c', 'allow_login_shell=false'],
 ];
 
+const FOLDER = 'CODEX_HOME';
+
 /** Codex: it assigns the session id at the first turn, so the id of a fresh launch must be learned. */
 export const codex: Harness = {
   name: 'codex',
@@ -32,7 +34,8 @@ export const codex: Harness = {
   },
   session_id: 'assigned',
   session_variable: 'CODEX_THREAD_ID',
-  folder: (environment) => folderNamed(environment, 'CODEX_HOME', '.codex'),
+  folder_variable: FOLDER,
+  folder: (environment) => folderNamed(environment, FOLDER, '.codex'),
   account: {
     variables: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
     ofAgent: ({ args }) => [optionValue(args, '--profile', '-p') ?? ''],

@@ -10,6 +10,8 @@ import { messageWay } from './message-socket.ts';
 import { records } from './records.ts';
 import { findSession, findTranscript, learnTranscript, SESSION_DIR } from './transcript.ts';
 
+const FOLDER = 'PI_CODING_AGENT_DIR';
+
 /** Pi: the caller chooses the session id, except in versions that assign one, which must then be learned. */
 export const pi: Harness = {
   name: 'pi',
@@ -23,8 +25,8 @@ export const pi: Harness = {
   },
   session_id: { probe: { args: ['--help'], env: { PI_OFFLINE: '1' }, option: '--session-id' } },
   session_variable: null,
-  folder: (environment) =>
-    expandHome(folderNamed(environment, 'PI_CODING_AGENT_DIR', '.pi/agent'), environment),
+  folder_variable: FOLDER,
+  folder: (environment) => expandHome(folderNamed(environment, FOLDER, '.pi/agent'), environment),
   account: {
     variables: [],
     // It supports many providers, each with its own limits.

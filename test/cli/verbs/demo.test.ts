@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,6 +31,9 @@ import {
 import { configuredWelcome, demoCommands, demoWelcome } from '../../../src/cli/verbs/demo/welcome.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { openStore } from '../../../src/fibers/store.ts';
+import { claude } from '../../../src/harness/claude/harness.ts';
+import { projectFolder } from '../../../src/harness/claude/transcript.ts';
+import { compareHooks } from '../../../src/harness/hooks/installed-hooks.ts';
 import { createRunner } from '../../../src/platform/process.ts';
 import { createMachine, type Machine } from '../kit.ts';
 
@@ -128,6 +140,34 @@ describe('preparing the demo', () => {
     await prepareDemo(folders, options);
     expect(store.list().documents).toHaveLength(7);
   });
+
+  it('[MSG-2] gives its agent the hooks that it calls, so that it takes context', async () => {
+    const folders = demoFolders(join(folder, 'demo'));
+    await prepareDemo(folders, { runner: createRunner(), pace_ms: 5, socket: join(folder, 't.sock') });
+    const [hooks] = compareHooks({ ...process.env, CLAUDE_CONFIG_DIR: folders.agent });
+    expect(hooks).toEqual({ harness: 'claude', state: 'current', program: null });
+  });
+
+  it('has svc demo setup work on its own agent, and on nothing of the user', async () => {
+    const dir = join(folder, 'demo');
+    const setUp = (harness: string) => machine.svc('demo', '--dir', dir, 'setup', harness);
+    machine.env.CLAUDE_CONFIG_DIR = join(folder, 'own-claude');
+    machine.env.CODEX_HOME = join(folder, 'own-codex');
+    expect(await setUp('claude')).toMatchObject({ code: 2, err: expect.stringContaining('start it first') });
+    const folders = demoFolders(dir);
+    await prepareDemo(folders, { runner: createRunner(), pace_ms: 5, socket: join(folder, 't.sock') });
+    expect(await setUp('claude')).toMatchObject({ code: 0, out: 'claude: nothing to change\n' });
+    rmSync(join(folders.agent, 'settings.json'));
+    expect(await setUp('claude')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`create ${join(folders.agent, 'settings.json')}\n`),
+    });
+    expect(await setUp('codex')).toMatchObject({
+      code: 2,
+      err: 'svc: the demo sets up its own agent only, which takes the hooks of Claude Code; for your own setup, leave out the word demo\n',
+    });
+    expect(['own-claude', 'own-codex'].filter((name) => existsSync(join(folder, name)))).toEqual([]);
+  });
 });
 
 describe('the demo agent', () => {
@@ -190,7 +230,34 @@ describe('the demo agent', () => {
       {
         ...{ session_id: 's1', cwd: join(folder, 'projects', 'loader'), hook_event_name: 'PostToolUse' },
         ...{ tool_name: 'Bash', tool_input: { command: 'git commit' } },
+        transcript_path: expect.stringMatching(/\/s1\.jsonl$/),
       },
+    ]);
+  });
+
+  it('[MSG-2] has the context that a hook adds in its conversation', async () => {
+    const folders = { cwd: join(folder, 'loader'), claude: join(folder, 'claude') };
+    const fiber = { fiber: { id: 'work/loader', name: 'Loader', body: 'Sessions planned: 1' } };
+    const added = JSON.stringify({ hookSpecificOutput: { additionalContext: '[message c-1 from ada]' } });
+    await runDemoAgent({
+      ...{ prompt: 'Fiber: work/loader', session_id: 's1', cwd: folders.cwd },
+      ...{ env: { CLAUDE_CONFIG_DIR: folders.claude }, clock: systemClock, out: () => undefined, pace_ms: 1 },
+      ...{ terminal: null, playground: null },
+      runner: {
+        ...createRunner(),
+        async run({ args, input = '' }) {
+          const adds = args.at(-1) === '--context' && String(input).includes('"UserPromptSubmit"');
+          return { kind: 'exited', code: 0, stdout: adds ? added : JSON.stringify(fiber), stderr: '' };
+        },
+      },
+    });
+    const path = join(folders.claude, 'projects', projectFolder(folders.cwd), 's1.jsonl');
+    const records = readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(records.flatMap((record) => claude.messages.contextOf(record) ?? [])).toEqual([
+      '[message c-1 from ada]',
     ]);
   });
 

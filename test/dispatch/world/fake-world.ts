@@ -268,6 +268,7 @@ export class FakeWorld {
         adapter: (name) => this.#adapter(name),
         findPastSession: async (_agent, session) => this.past.get(session) ?? { kind: 'missing' },
         hooks: async () => this.hooks,
+        setupCommand: (agent) => `svc setup ${agent.harness}`,
         probe: async () => {},
         account: (agent) => `${agent.harness}-${agent.env.ACCOUNT ?? 'own'}`,
         contextUse: async (_, transcript) => this.contexts.get(transcript) ?? null,

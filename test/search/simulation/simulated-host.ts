@@ -425,6 +425,7 @@ export class SimulatedHost {
         adapter: (name) => this.#adapter(name),
         findPastSession: async () => ({ kind: 'missing' }),
         hooks: async () => 'absent',
+        setupCommand: ({ harness }) => `svc setup ${harness}`,
         probe: async () => {},
         account: () => 'own',
         lastSaid: async () => null,

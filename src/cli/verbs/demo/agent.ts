@@ -73,7 +73,7 @@ class Talk {
   constructor(world: DemoAgentWorld) {
     this.#world = world;
     this.transcript = new ImitatedTranscript(world);
-    this.hooks = new ImitatedHooks(world);
+    this.hooks = new ImitatedHooks({ ...world, transcript: this.transcript });
     this.#composer =
       world.terminal &&
       openComposer(world.terminal, {

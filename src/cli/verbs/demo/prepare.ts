@@ -6,6 +6,8 @@ import { findExecutable } from '../../../platform/find-executable.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
+import { applyChanges, planInstall } from '../setup/plan.ts';
+import { setupTarget } from '../setup.ts';
 import { DEMO_AGENT, DEMO_PROJECTS, type DemoFolders, seedDemo } from './store.ts';
 
 const TOOLS = {
@@ -35,6 +37,7 @@ export async function prepareDemo(
   await seedDemo(folders);
   for (const name of DEMO_PROJECTS) await makeRepository(options.runner, join(folders.projects, name));
   writeAgents(folders, options.pace_ms);
+  await setUpAgent(folders);
   writeProjects(folders);
   makeFolder(dirname(options.socket));
 }
@@ -67,6 +70,17 @@ function writeAgents(folders: DemoFolders, pace_ms: number): void {
   makeFolder(folders.config);
   const text = JSON.stringify({ version: 1, agents: [entry] }, null, 2);
   writeFileSync(join(folders.config, 'agents.json'), `${text}\n`, { mode: 0o600 });
+}
+
+/** The hooks that it calls, which the daemon looks for in its folder. */
+async function setUpAgent({ agent, data }: DemoFolders): Promise<void> {
+  const { harness, env } = imitationIn(agent);
+  const { home, files, shared } = await setupTarget(harness, {
+    env,
+    temp: join(data, 'tmp'),
+    mode: 'install',
+  });
+  applyChanges(home, planInstall(home, files, shared).changes);
 }
 
 /** Those that the board offers for a new task; what its user added stays. */
