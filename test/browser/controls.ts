@@ -56,6 +56,55 @@ export async function fill(page: Driven, label: string, value: string): Promise<
   );
 }
 
+/** The control with this label, for a script of the page; the label may go on. */
+const LABELLED = `(label) => [...document.querySelectorAll('label')].find((one) => one.innerText.trim().startsWith(label))?.control`;
+
+/** What is in the control whose label begins so; null where there is none. */
+export function textIn(page: Driven, label: string): Promise<string | null> {
+  return page.run(`(label) => (${LABELLED})(label)?.value ?? null`, label);
+}
+
+/** Puts the cursor behind what is in the control whose label begins so. */
+export async function focus(page: Driven, label: string): Promise<void> {
+  await until(`the field ${label}`, () =>
+    page.run<boolean>(
+      `(label) => {
+        const control = (${LABELLED})(label);
+        control?.focus();
+        control?.setSelectionRange(control.value.length, control.value.length);
+        return control !== undefined;
+      }`,
+      label,
+    ),
+  );
+}
+
+/** Keeps the answer to the next request to a path from the page until it is released. */
+export async function holdAnswer(
+  page: Driven,
+  path: string,
+): Promise<{ arrived(): Promise<unknown>; release(): Promise<unknown> }> {
+  await page.run(
+    `(path) => {
+      const real = window.fetch;
+      const released = new Promise((release) => { window.held = { arrived: false, release }; });
+      window.fetch = async (url, init) => {
+        if (!String(url).endsWith(path) || init?.method !== 'POST') return real(url, init);
+        window.fetch = real;
+        const answer = await real(url, init);
+        window.held.arrived = true;
+        await released;
+        return answer;
+      };
+    }`,
+    path,
+  );
+  return {
+    arrived: () => until(`the answer of ${path}`, () => page.learn<boolean>('window.held.arrived')),
+    release: () => page.learn('window.held.release(); undefined'),
+  };
+}
+
 /** What stands below the control with this label. */
 export function below(page: Driven, label: string): Promise<string> {
   return page.run(

@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useId, useRef, useState } from 'react';
 import { post } from '../lib/api.ts';
-import { keepDraft, keptDraft } from '../lib/drafts.ts';
+import { keepDraft, keptDraft, useDraft } from '../lib/drafts.ts';
 import { newId } from '../lib/ids.ts';
 import { storePictures } from '../lib/pictures.ts';
 import { readAgain } from '../lib/reads.ts';
@@ -28,16 +28,14 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
   const origin = useOrigin();
   const key = draftKey('reply', reference, origin);
   const picker = useRef<HTMLInputElement>(null);
-  const [draft, setDraft] = useState<ReplyDraft>(() => keptDraft<ReplyDraft>(key) ?? NO_DRAFT);
+  const draft = useDraft<ReplyDraft>(key) ?? NO_DRAFT;
   const [busy, setBusy] = useState<'sending' | 'storing' | null>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const runs = row.runtime !== undefined;
-  const become = (make: (from: ReplyDraft) => ReplyDraft) =>
-    setDraft((from) => {
-      const next = make(from);
-      keepDraft(key, isBlank(next) ? null : next);
-      return next;
-    });
+  const become = (make: (from: ReplyDraft) => ReplyDraft) => {
+    const next = make(keptDraft<ReplyDraft>(key) ?? NO_DRAFT);
+    keepDraft(key, isBlank(next) ? null : next);
+  };
 
   const add = async (files: readonly File[]) => {
     const images = files.filter(({ type }) => type.startsWith('image/'));
@@ -71,17 +69,19 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
     );
     setBusy(null);
     readAgain('/messages');
+    // Only of what was sent: an edit meanwhile made another message of the draft.
+    const settle = (sent: ReplyDraft) => become((from) => (from.message_id === message_id ? sent : from));
     if (answer.ok && answer.value.delivered) {
-      become(() => NO_DRAFT);
+      settle(NO_DRAFT);
       setOutcome({ tone: 'done', text: DONE[answer.value.delivery] });
     } else if (answer.ok) {
       // Of a message that was not given, the id is used up.
-      become((from) => ({ ...from, message_id: null }));
+      settle({ ...draft, message_id: null });
       const text = answer.value.delivery === 'message' ? answer.value.receipt.detail : '';
       setOutcome({ tone: 'fault', text: `Not delivered: ${text}` });
     } else if (isUnsure(answer)) setOutcome({ tone: 'unsure', text: answer.message });
     else {
-      become((from) => ({ ...from, message_id: null }));
+      settle({ ...draft, message_id: null });
       setOutcome({ tone: 'fault', text: answer.message });
     }
   };
@@ -178,7 +178,9 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
       </div>
       <p className={styles.outcome} data-tone={outcome?.tone} role="status">
         {outcome?.text}
-        {outcome?.tone === 'unsure' && ' Send it again: the same message is never given twice.'}
+        {outcome?.tone === 'unsure' &&
+          draft.message_id !== null &&
+          ' Send it again: the same message is never given twice.'}
       </p>
     </div>
   );

@@ -7,9 +7,10 @@ export function useOrigin(): string | null {
   return useContext(SheetOrigin);
 }
 
-/** What names the draft of a fiber: two hosts may have one of the same id. */
+/** The key of the draft of a fiber: two hosts may have one of the same id. */
 export function draftKey(kind: 'body' | 'reply', reference: string, origin: string | null): string {
-  return origin === null ? `${kind} ${reference}` : `${kind} ${reference} ${origin}`;
+  const key = `draft ${kind} ${reference}`;
+  return origin === null ? key : `${key} ${origin}`;
 }
 
 /** What a write to the fiber of a host says of the host. */

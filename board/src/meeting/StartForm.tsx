@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { get } from '../lib/api.ts';
-import { keepDraft, keptDraft } from '../lib/drafts.ts';
+import { keepDraft, keptDraft, useDraft } from '../lib/drafts.ts';
 import { fiberPath } from '../lib/paths.ts';
 import { audioSays } from '../model/audio-words.ts';
 import { captureMeeting, joinMeeting, type MeetingChoice, NO_CHOICE } from '../model/meeting.ts';
@@ -12,8 +12,12 @@ import { startMeeting } from './meeting.ts';
 import styles from './PhonePage.module.css';
 import type { UsedMicrophone } from './use-microphone.ts';
 
-const KEPT = 'meeting';
+const KEPT = 'draft meeting';
 const NOT_STARTED = 'The daemon began no meeting.';
+
+function choiceOf(kept: Partial<MeetingChoice> | null): MeetingChoice {
+  return { ...NO_CHOICE, ...kept };
+}
 
 /** The fiber that the address of the page names, for the meeting to join. */
 function fiberInAddress(): { id: string; origin: string | null } | null {
@@ -30,7 +34,7 @@ type StartFormProps = {
 
 /** Begins a meeting with this phone as its microphone, for a worker of its own or into a fiber. */
 export function StartForm({ microphone, onStarted }: StartFormProps): ReactNode {
-  const [choice, setChoice] = useState(() => ({ ...NO_CHOICE, ...keptDraft<Partial<MeetingChoice>>(KEPT) }));
+  const choice = choiceOf(useDraft(KEPT));
   const [stores, setStores] = useState<FiberStores | null>(null);
   const [fault, setFault] = useState<{ project: boolean; text: string } | null>(null);
   const [busy, setBusy] = useState(false);
@@ -42,11 +46,10 @@ export function StartForm({ microphone, onStarted }: StartFormProps): ReactNode 
       else setFault({ project: false, text: answer.message });
     });
   }, [fiber]);
+  const choiceNow = () => choiceOf(keptDraft(KEPT));
   const change = (next: Partial<MeetingChoice>) => {
-    const changed = { ...choice, ...next };
     setFault(null);
-    setChoice(changed);
-    keepDraft(KEPT, changed);
+    keepDraft(KEPT, { ...choiceNow(), ...next });
   };
   const origin = stores?.origins[choice.host === '' ? stores.host : choice.host];
 
@@ -69,7 +72,7 @@ export function StartForm({ microphone, onStarted }: StartFormProps): ReactNode 
       const recorded = started.ok || started.recording ? started.meeting : null;
       if (recorded !== null) {
         microphone.connect(recorded.launch);
-        if (started.ok) change({ note: '' });
+        if (started.ok && choiceNow().note === choice.note) change({ note: '' });
         onStarted(started.ok ? null : started.message);
       } else {
         microphone.close();

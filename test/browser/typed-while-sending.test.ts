@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { until } from '../kit/until.ts';
+import { Chromium, NO_BROWSER, type Page } from './chromium.ts';
+import { addComposer } from './composer.ts';
+import { click, focus, holdAnswer, read, textIn } from './controls.ts';
+import { DESKTOP, faults } from './desk-page.ts';
+
+const TITLE = `what is typed while a form is sent${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
+
+let daemon: TestDaemon;
+let browser: Chromium;
+let page: Page;
+
+const open = async (query: string) => {
+  const url = `http://${daemon.address}/`;
+  page = await browser.open(url, { view: (shown) => shown.look(DESKTOP) });
+  await page.learn('localStorage.clear(); sessionStorage.clear()');
+  await page.show(url + query);
+};
+const kept = (key: string) => page.run<string | null>('(key) => localStorage.getItem(key)', key);
+const sheetEnds = () =>
+  until('the end of the sheet', () => page.learn<boolean>("document.querySelector('dialog') === null"));
+const _address = () => page.learn<string>('location.search');
+
+const IN_EDITOR = `[...document.querySelectorAll('*')].find(({ shadowRoot }) => shadowRoot)?.shadowRoot`;
+const editorText = () =>
+  page.learn<string>(`[...(${IN_EDITOR}?.querySelectorAll('.cm-content') ?? [])].at(-1)?.innerText ?? ''`);
+async function _write(text: string): Promise<void> {
+  await until('the editor', async () => (await editorText()) !== '');
+  await page.learn(
+    `[...${IN_EDITOR}.querySelectorAll('.cm-content')].at(-1).focus(); document.execCommand('selectAll'); undefined`,
+  );
+  await page.type(text);
+}
+
+describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
+  beforeAll(async () => {
+    browser = new Chromium();
+    daemon = await startTestDaemon({
+      prepare(home) {
+        addComposer(home);
+        for (const id of ['answered', 'closed'])
+          home.fiber(id, { svc: { agent: 'composer' }, front: { status: 'open' } });
+        home.fiber('edited', { front: { status: 'open' }, body: 'one\n' });
+        home.write('config/projects.json', [home.project('atlas')]);
+      },
+    });
+  });
+
+  afterEach(async () => {
+    expect(faults(page)).toEqual([]);
+    for (const { runtime, id } of await daemon.fibers()) if (runtime !== undefined) await daemon.kill(id);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.dispose();
+  });
+
+  const messagesOf = async (fiber: string) =>
+    (await daemon.http.get<{ messages: { text: string }[] }>(`/messages?fiber=${fiber}`)).body.messages.map(
+      ({ text }) => text,
+    );
+
+  it('stays in the box of a reply, and is another message', async () => {
+    await daemon.dispatch({ fiber_id: 'answered', force: true });
+    await daemon.running('answered');
+    await open('?fiber=answered');
+    await focus(page, 'Reply to the worker');
+    await page.type('The first.');
+    const answer = await holdAnswer(page, '/deliver');
+    await click(page, 'Reply');
+    await answer.arrived();
+    await page.type(' And a second.');
+    await answer.release();
+    await read(page, 'Given to the worker.');
+    expect(await textIn(page, 'Reply to the worker')).toBe('The first. And a second.');
+    await click(page, 'Reply');
+    await until('an empty box', async () => (await textIn(page, 'Reply to the worker')) === '');
+    expect(await messagesOf('answered')).toEqual(['The first.', 'The first. And a second.']);
+  });
+
+  it('is not offered again where the sheet was closed before the receipt came', async () => {
+    await daemon.dispatch({ fiber_id: 'closed', force: true });
+    const { uid } = await daemon.running('closed');
+    await open('?fiber=closed');
+    await focus(page, 'Reply to the worker');
+    await page.type('Once.');
+    const answer = await holdAnswer(page, '/deliver');
+    await click(page, 'Reply');
+    await answer.arrived();
+    await page.press('Escape');
+    await sheetEnds();
+    expect(await kept(`draft reply ${uid}`)).toContain('Once.');
+    await answer.release();
+    await until('nothing kept', async () => (await kept(`draft reply ${uid}`)) === null);
+    await page.learn("document.querySelector('[data-fiber=closed] p').click()");
+    await until('an empty box', async () => (await textIn(page, 'Reply to the worker')) === '');
+    expect(await messagesOf('closed')).toEqual(['Once.']);
+  });
+});
