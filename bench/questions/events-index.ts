@@ -1,6 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { silentLogger } from '../../src/base/logger.ts';
 import { EventsIndex } from '../../src/ledgers/events-index.ts';
 import { countLines } from '../count-lines.ts';
 import { generateEvents } from '../events.ts';
@@ -33,13 +34,13 @@ export const bench: Bench = {
       for (let round = 0; round < ROUNDS; round += 1) {
         times.lines.push(await timed(async () => countLines(path)));
         const before = round === 0 ? await memory() : 0;
-        const index = new EventsIndex({ path, checkpoint: null });
+        const index = new EventsIndex({ path, checkpoint: null, logger: silentLogger });
         times.build.push(await timed(() => index.read(() => undefined)));
         if (round === 0) growth = (await memory()) - before;
-        const kept = new EventsIndex({ path, checkpoint });
+        const kept = new EventsIndex({ path, checkpoint, logger: silentLogger });
         await kept.read(() => undefined);
         await kept.save();
-        const again = new EventsIndex({ path, checkpoint });
+        const again = new EventsIndex({ path, checkpoint, logger: silentLogger });
         times.restart.push(await timed(() => again.read(() => undefined)));
         times.plain.push(await timed(() => parsePlainly(path)));
         const encode = () =>

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
 import { AppendOnlyFile, type FileTag, type ReadPosition, tagOfPath } from '../platform/append-only-file.ts';
 import { KIND, KINDS, type Row } from './activity-columns.ts';
@@ -34,6 +35,7 @@ export type EventsIndexOptions = {
   path: string;
   /** Path of the checkpoint; null for none. */
   checkpoint: string | null;
+  logger: Logger;
   bounds?: SegmentBounds;
   longest_line_bytes?: number;
   checkpoint_every_bytes?: number;
@@ -51,7 +53,9 @@ export class EventsIndex {
   readonly #turns = new Mutex();
   #parts: Parts | null = null;
   #stamps: { rotated: FileTag; live: FileTag } | null = null;
+  /** Bytes read since the last checkpoint, and how many of them were read before one could not be written. */
   #unsaved = 0;
+  #refused = 0;
 
   constructor(options: EventsIndexOptions) {
     this.#options = options;
@@ -86,7 +90,7 @@ export class EventsIndex {
 
   /** Writes a checkpoint if anything was read since the last one. */
   save(): Promise<void> {
-    return this.#turns.run(() => this.#save(1));
+    return this.#turns.run(() => this.#save());
   }
 
   /** Sent files, in the order of the ledger (TMP-4). */
@@ -193,7 +197,7 @@ export class EventsIndex {
       }
       this.#parts = parts;
       this.#stamps = { live: files.live?.tag ?? '-', rotated: files.rotated?.tag ?? '-' };
-      this.#save(this.#options.checkpoint_every_bytes ?? CHECKPOINT_EVERY_BYTES);
+      this.#saveRegularly();
     } finally {
       files.rotated?.close();
       files.live?.close();
@@ -217,13 +221,29 @@ export class EventsIndex {
       : { rotated: part(held.rotated), live: part(held.live) };
   }
 
-  #save(least_bytes: number): void {
+  /** The index is up to date without its checkpoint, so a failure to write one fails no read. */
+  #saveRegularly(): void {
+    const { checkpoint, checkpoint_every_bytes: every = CHECKPOINT_EVERY_BYTES, logger } = this.#options;
+    if (this.#unsaved - this.#refused < every) return;
+    try {
+      this.#save();
+    } catch (error) {
+      if (this.#refused === 0)
+        logger.warn(
+          { err: error, path: checkpoint },
+          'the checkpoint of the events index cannot be written, so a restart reads the events again; free space on the disk or make the folder writable',
+        );
+      this.#refused = this.#unsaved;
+    }
+  }
+
+  #save(): void {
     const { checkpoint } = this.#options;
-    if (checkpoint === null || this.#parts === null || this.#unsaved < least_bytes) return;
+    if (checkpoint === null || this.#parts === null || this.#unsaved === 0) return;
     const held = (part: Part | null): HeldPart | null =>
       part === null ? null : { place: part.place, segment: part.segment.held() };
     writeCheckpoint(checkpoint, { rotated: held(this.#parts.rotated), live: held(this.#parts.live) });
-    this.#unsaved = 0;
+    this.#unsaved = this.#refused = 0;
   }
 }
 

@@ -78,7 +78,7 @@ export function startLedgersService(options: {
   const sessions = new SessionsLedger({ path: sessions_file });
   const commits = new CommitsLedger({ path: commits_file });
   const messages = new MessagesLedger({ path: messages_file });
-  const events = new EventsIndex({ path: events_file, checkpoint: options.checkpoint_file });
+  const events = new EventsIndex({ path: events_file, checkpoint: options.checkpoint_file, logger });
   let isRead = false;
   let told = '';
   let lastProblem: string | null = null;

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { type Bucket, type EncodedPiece, EventsIndex } from '../../src/ledgers/events-index.ts';
 import type { Prompts } from '../../src/ledgers/fiber-life.ts';
 
@@ -33,7 +34,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const EVER = 8.64e13 + 60_000;
 const open = (more: Partial<ConstructorParameters<typeof EventsIndex>[0]> = {}) =>
-  new EventsIndex({ path, checkpoint, ...more });
+  new EventsIndex({ path, checkpoint, logger: silentLogger, ...more });
 
 const joined = (pieces: EncodedPiece[]) =>
   Buffer.concat(pieces.map(({ bytes }) => bytes ?? Buffer.from('missing')))
@@ -309,6 +310,34 @@ describe('the index of events', () => {
       [2, 'agent', 1],
     ]);
     expect(await reading(open({ checkpoint: null }))).toEqual(plain());
+  });
+
+  it('answers while its checkpoint cannot be written, says so once, and writes it after as much again', async () => {
+    const blocked = join(dir, 'blocked');
+    writeFileSync(blocked, 'a file where a folder belongs');
+    const logged: string[] = [];
+    const logger = createLogger({
+      ...{ component: 'ledgers', level: 'warn' },
+      destination: { write: (text: string) => void logged.push(text) },
+    });
+    checkpoint = join(blocked, 'events.index');
+    const one = line(1, 'stop_failure');
+    const index = open({ checkpoint_every_bytes: 10 * one.length, logger });
+    const grow = async (lines: number, of: number) => {
+      appendFileSync(path, one.repeat(lines));
+      expect(await counted(index)).toEqual([[1, 'agent', of]]);
+    };
+    await grow(10, 10);
+    await grow(1, 11);
+    await grow(10, 21);
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toContain('the checkpoint of the events index cannot be written');
+    unlinkSync(blocked);
+    await grow(1, 22);
+    expect(existsSync(checkpoint)).toBe(false);
+    await grow(10, 32);
+    expect(existsSync(checkpoint)).toBe(true);
+    expect(logged).toHaveLength(1);
   });
 
   it('merges the oldest buckets into hours and days, and never holds more than its limit', async () => {

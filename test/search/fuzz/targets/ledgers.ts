@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { silentLogger } from '../../../../src/base/logger.ts';
 import { commitLineSchema, EVENT_TYPES, sessionLineSchema } from '../../../../src/contract/ledger.ts';
 import { CommitsLedger } from '../../../../src/ledgers/commits-ledger.ts';
 import { EventsIndex } from '../../../../src/ledgers/events-index.ts';
@@ -33,7 +34,7 @@ export const events: Target = {
   generate: (random, turn) => lines(random, turn, event),
   async run(input) {
     const path = ownFile('events.jsonl', input);
-    const index = new EventsIndex({ path, checkpoint: null });
+    const index = new EventsIndex({ path, checkpoint: null, logger: silentLogger });
     return index.read(() => ({
       buckets: sorted(index.buckets(0, EVER)),
       sent: index.sent(),
