@@ -31,7 +31,7 @@ export function formatTable(
   const lines = [head, ...cells];
   const longest = (column: number) => Math.max(...lines.map((line) => lengthOf(line[column] ?? '')));
   const wanted = header.reduce((sum, _, column) => sum + longest(column), 2 * (header.length - 1));
-  const standsAlone = (first: string) => wanted > width && lengthOf(first) > width * MOST_OF_FIRST;
+  const standsAlone = (first: string) => wanted > width && lengthOf(first) > width * WIDE_FIRST;
   const beside = lines.map(([first = '', ...rest]) => [standsAlone(first) ? '' : first, ...rest]);
   const most = (measure: (cell: string) => number) =>
     header.map((_, column) => Math.max(...beside.map((line) => measure(line[column] ?? ''))));
@@ -46,7 +46,7 @@ export function formatTable(
 }
 
 /** A longer first cell has a line of its own where the table is too wide for it. */
-const MOST_OF_FIRST = 0.45;
+const WIDE_FIRST = 0.45;
 
 function formatRow(cells: readonly string[], widths: readonly number[]): string {
   const columns = cells.map((cell, column) => wrapWords(cell, widths[column] ?? 0));
