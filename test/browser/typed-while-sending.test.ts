@@ -21,18 +21,6 @@ const open = async (query: string) => {
 const kept = (key: string) => page.run<string | null>('(key) => localStorage.getItem(key)', key);
 const sheetEnds = () =>
   until('the end of the sheet', () => page.learn<boolean>("document.querySelector('dialog') === null"));
-const _address = () => page.learn<string>('location.search');
-
-const IN_EDITOR = `[...document.querySelectorAll('*')].find(({ shadowRoot }) => shadowRoot)?.shadowRoot`;
-const editorText = () =>
-  page.learn<string>(`[...(${IN_EDITOR}?.querySelectorAll('.cm-content') ?? [])].at(-1)?.innerText ?? ''`);
-async function _write(text: string): Promise<void> {
-  await until('the editor', async () => (await editorText()) !== '');
-  await page.learn(
-    `[...${IN_EDITOR}.querySelectorAll('.cm-content')].at(-1).focus(); document.execCommand('selectAll'); undefined`,
-  );
-  await page.type(text);
-}
 
 describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   beforeAll(async () => {
