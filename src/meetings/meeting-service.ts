@@ -6,7 +6,13 @@ import { shellLine } from '../base/shell-word.ts';
 import type { Meeting } from '../contract/http/meeting.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { MeetingMode, RecorderState } from '../contract/recorder.ts';
-import type { Marked, Mirror, ScribePlace, StartMeeting } from '../contract/threads/audio.ts';
+import type {
+  Marked,
+  Mirror,
+  RehearsedMeeting,
+  ScribePlace,
+  StartMeeting,
+} from '../contract/threads/audio.ts';
 import type { RecorderSession, RecorderStarted } from '../contract/threads/recorder-session.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import { nameOf, timeOfDay, titleOf } from './meeting-name.ts';
@@ -152,16 +158,19 @@ export class MeetingService {
 
   async start(
     asked: StartMeeting,
-  ): Promise<{ meeting: Meeting; scribe_transcript: string | null } | Rehearsal> {
+  ): Promise<{ meeting: Meeting; scribe_transcript: string | null } | RehearsedMeeting> {
     return this.#changing.run(async () => {
       await this.look();
       const { program, mode } = await this.#requireStart(asked.mode);
       const record = this.#recordOf(asked, program, mode);
-      const { transcript } = this.#in.files.pathsOf(record.name);
-      if (asked.dry_run) return this.#show(record, program);
+      const scribe_transcript = record.mirror?.path ?? this.#in.files.pathsOf(record.name).transcript;
+      if (asked.dry_run) {
+        const meeting = await this.#rowOf({ record, judged: { state: 'starting', error: null } });
+        return { ...this.#show(record, program), meeting, scribe_transcript };
+      }
       if (this.#current !== null) await this.#dismiss();
       const meeting = await this.#launch(record, program);
-      return { meeting, scribe_transcript: record.mirror?.path ?? transcript };
+      return { meeting, scribe_transcript };
     });
   }
 

@@ -14,7 +14,7 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { afterStart, ownerOf, requireTerminal } from './meeting.ts';
+import { afterRehearsal, afterStart, ownerOf, requireTerminal } from './meeting.ts';
 import { meetingFacts } from './meeting-facts.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
@@ -61,15 +61,14 @@ export function captureRows(
         const started = await audio.call('start_meeting', {
           ...{ mode: meeting.mode, note: prompt, mirror, fiber: null, fiber_uid: null, owner, dry_run },
         });
-        if ('dry_run' in started) {
-          const would = `${started.would}; then start a worker that takes it up`;
-          return { status: 200, json: { ...started, would } };
-        }
         const { meeting: row, scribe_transcript } = started;
         const facts = { meeting: row, host: context.host, scribe_transcript, joined: false };
         const asked = { ...rest, prompt: meetingFacts(facts, prompt), meeting_launch: row.launch };
+        const capture = (request: CaptureRequest) =>
+          owner === null ? captureHere(request) : captureOn(owner, request);
+        if ('dry_run' in started) return afterRehearsal(started, await capture({ ...asked, dry_run }));
         return afterStart(row, async () => {
-          const { status, json } = await (owner === null ? captureHere(asked) : captureOn(owner, asked));
+          const { status, json } = await capture(asked);
           const more = status === 200 ? { meeting: row } : { meeting: row, recording: true };
           return { status, json: { ...(json as object), ...more } };
         });

@@ -16,9 +16,9 @@ import {
   stopMeetingSchema,
 } from '../contract/http/meeting.ts';
 import { refusedDeliverySchema } from '../contract/http/messages.ts';
-import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { rehearsal, rehearsalSchema, stepOf } from '../contract/http/rehearsal.ts';
 import { printAddress } from '../contract/session-address.ts';
-import type { Marked, ScribePlace } from '../contract/threads/audio.ts';
+import type { Marked, RehearsedMeeting, ScribePlace } from '../contract/threads/audio.ts';
 import type { ScribeQuery } from '../contract/threads/fleet.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
@@ -54,8 +54,8 @@ export function meetingRows(
   const { audio, fleet, messages } = callers;
   const { host } = context;
   /** Gives the text to the worker of a fiber, on whichever host it is. */
-  const deliverTo = async (owner: string | null, fiber_id: string, text: string) => {
-    const request = { fiber_id, text, from: RECORDER, message_id: randomUUID() };
+  const deliverTo = async (owner: string | null, fiber_id: string, text: string, dry_run: boolean) => {
+    const request = { fiber_id, text, from: RECORDER, message_id: randomUUID(), ...(dry_run && { dry_run }) };
     if (owner === null) return deliver(request);
     const { status, body } = await fleet.call('write_to_host', {
       ...{ host: owner, path: '/deliver', body: { ...request, origin: owner } },
@@ -155,14 +155,12 @@ export function meetingRows(
           ...{ mode: body.meeting.mode, note: note.trim() === '' ? leaf : note },
           ...{ mirror, fiber, fiber_uid, owner, dry_run },
         });
-        if ('dry_run' in started) {
-          const steps = `${started.would}; then tell the worker of ${fiber}`;
-          return { status: 200, json: { ...started, would: steps } };
-        }
         const { meeting, scribe_transcript } = started;
         const facts = meetingFacts({ meeting, host, scribe_transcript, joined: true }, note);
+        if ('dry_run' in started)
+          return afterRehearsal(started, await deliverTo(owner, fiber, facts, dry_run));
         return afterStart(meeting, async () => {
-          const { status, json } = await deliverTo(owner, fiber, facts);
+          const { status, json } = await deliverTo(owner, fiber, facts, dry_run);
           return status === 200
             ? { status, json: { meeting, delivery: json } }
             : { status, json: { error: reasonOf(json), ...(json as object), meeting, recording: true } };
@@ -230,6 +228,17 @@ export async function afterStart<R>(meeting: Meeting, run: () => Promise<R>): Pr
       : { code: 'internal', message: messageOf(error), details: {} };
     throw new CodedError(code, message, { details: { ...details, meeting, recording: true }, cause: error });
   }
+}
+
+/** The rehearsal of a start with that of what follows it; a refusal of the second step is the answer. */
+export function afterRehearsal(
+  { meeting: _row, scribe_transcript: _path, ...started }: RehearsedMeeting,
+  { status, json }: { status: number; json: unknown },
+): { status: number; json: unknown } {
+  const next = rehearsalSchema.safeParse(json);
+  if (!next.success) return { status, json };
+  const would = `${started.would}; then ${next.data.would}`;
+  return { status, json: rehearsal(would, { steps: [started, next.data].map(stepOf) }) };
 }
 
 /** A meeting is taken up in a terminal (CAP-3). */

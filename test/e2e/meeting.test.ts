@@ -246,10 +246,15 @@ describe('a meeting', () => {
     const shown = await capture({ dry_run: true });
     expect(shown.body).toMatchObject({
       dry_run: true,
-      command: {
-        argv: expect.arrayContaining([STAND_IN, '--mode', 'phone']),
-        mux_session: 'recorder-meeting',
-      },
+      steps: [
+        {
+          command: {
+            argv: expect.arrayContaining([STAND_IN, '--mode', 'phone']),
+            mux_session: 'recorder-meeting',
+          },
+        },
+        { prompt: expect.stringContaining('A meeting is being recorded now') },
+      ],
     });
     expect(
       (

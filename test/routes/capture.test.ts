@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
+import type { Meeting } from '../../src/contract/http/meeting.ts';
+import { rehearsal } from '../../src/contract/http/rehearsal.ts';
 import { claimAddress } from '../../src/routes/capture.ts';
 import { CAPTURED, CLAIMED, FIBER } from './samples.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
@@ -29,6 +31,42 @@ describe('POST /capture', () => {
     served.callers.poller.answers.capture = () => refused;
     const answer = await served.post('/api/v1/capture', { prompt: 'x', project_dir: '/srv/dev' });
     expect(answer).toMatchObject({ status: 422, json: refused });
+  });
+
+  it('[WPL-6] [CAP-6] shows what a meeting and its scribe would do, or how the scribe is refused', async () => {
+    const row: Meeting = {
+      ...{
+        state: 'starting',
+        mode: 'phone',
+        title: 'Budget',
+        started_at: 1,
+        tail: [],
+        transcript: '/m/b.txt',
+      },
+      ...{ mirror_host: null, fiber: null, joined: false, phone: true, launch: 'l1', error: null },
+      mux_session: 'recorder-meeting',
+    };
+    const { audio, poller } = served.callers;
+    audio.answers.start_meeting = () => ({
+      ...rehearsal('record "Budget" as phone', { minted: { launch: 'l1' } }),
+      ...{ meeting: row, scribe_transcript: '/m/b.txt' },
+    });
+    poller.answers.capture = () => rehearsal('start a worker');
+    const body = { prompt: 'Budget', project_dir: '/srv/dev', meeting: { mode: 'phone' }, dry_run: true };
+    const shown = await served.post('/api/v1/capture', body);
+    expect(shown).toMatchObject({
+      status: 200,
+      json: {
+        would: 'record "Budget" as phone; then start a worker',
+        steps: [{ would: 'record "Budget" as phone', minted: { launch: 'l1' } }, { would: 'start a worker' }],
+      },
+    });
+    expect(poller.asked).toMatchObject([
+      { input: { dry_run: true, meeting_launch: 'l1', prompt: expect.stringContaining('/m/b.txt') } },
+    ]);
+    const refused = { captured: false, reason: 'project_dir_missing', host: 'host-a', message: 'no folder' };
+    poller.answers.capture = () => refused;
+    expect(await served.post('/api/v1/capture', body)).toMatchObject({ status: 422, json: refused });
   });
 
   it('[WPL-6] refuses a request without a project_dir', async () => {

@@ -32,6 +32,10 @@ const startedMeetingSchema = z.object({
   scribe_transcript: z.string().nullable(),
 });
 
+/** The same as it would be, with what starting it would do. */
+const rehearsedMeetingSchema = rehearsalSchema.extend(startedMeetingSchema.shape);
+export type RehearsedMeeting = z.infer<typeof rehearsedMeetingSchema>;
+
 /** Where the fiber of a meeting is looked for: the host of its scribe, null for this one, and the uid of a joined one. */
 const scribePlaceSchema = z.object({ owner: z.string().nullable(), fiber_uid: z.string().nullable() });
 export type ScribePlace = z.infer<typeof scribePlaceSchema>;
@@ -55,7 +59,7 @@ export const audioCalls = {
    */
   start_meeting: {
     input: startMeetingSchema,
-    output: z.union([startedMeetingSchema, rehearsalSchema]),
+    output: z.union([rehearsedMeetingSchema, startedMeetingSchema]),
     deadline_ms: 20_000,
   },
   /** Tells the recorder to stop, or dismisses one that is not recording. Throws `no_meeting`. */
