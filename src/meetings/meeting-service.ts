@@ -203,7 +203,10 @@ export class MeetingService {
 
   #require(): Current {
     if (this.#current !== null) return this.#current;
-    throw new CodedError('no_meeting', 'No meeting is recorded here; start one with: svc meeting start');
+    throw new CodedError(
+      'no_meeting',
+      'No meeting is recorded here; start one with: svc meeting start --project-dir <dir>',
+    );
   }
 
   async #requireStart(asked: string): Promise<{ program: RecorderProgram; mode: MeetingMode }> {
