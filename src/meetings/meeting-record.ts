@@ -1,7 +1,7 @@
-import { statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { messageOf, systemCode } from '../base/errors.ts';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
 import {
@@ -199,6 +199,16 @@ export class MeetingFiles {
     return text?.trimEnd().split('\n').at(-1)?.trim() || null;
   }
 
+  /** When its audio or its transcript was last written, in milliseconds since the Unix epoch; null where neither is there. */
+  lastWrite(name: string): Promise<number | null> {
+    const { audio, transcript } = this.pathsOf(name);
+    return this.#disk.run(async () => {
+      const times = await Promise.all([audio, transcript].map((path) => stat(path).catch(() => null)));
+      const written = times.flatMap((one) => (one === null ? [] : [one.mtimeMs]));
+      return written.length === 0 ? null : Math.max(...written);
+    });
+  }
+
   /** The last spoken lines of a meeting. */
   tail(name: string): Promise<string[]> {
     return this.#disk.run(() => transcriptTail(this.pathsOf(name).transcript));
@@ -208,7 +218,16 @@ export class MeetingFiles {
     if (await this.#isFull())
       throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC', syscall: 'write' });
     // It ends a line that was torn by the end of the recorder first.
-    await appendText(transcript, `${line}\n`);
+    try {
+      await appendText(transcript, `${line}\n`);
+    } catch (error) {
+      if (systemCode(error) !== 'EISDIR') throw error;
+      throw new CodedError(
+        'storage_unavailable',
+        `${transcript} cannot be written: a folder is in its place; the line was not added; move the folder away and try again`,
+        { details: { path: transcript }, cause: error },
+      );
+    }
   }
 
   async #isFull(): Promise<boolean> {

@@ -98,6 +98,8 @@ export class MeetingService {
   #said: RecorderState | null = null;
   /** The launch whose transcript says that its recorder ended. */
   #closed: string | null = null;
+  /** The launch whose recorder this daemon has seen alive. */
+  #seenAlive: string | null = null;
   /** The launch whose recorder this daemon has interrupted. */
   #interrupted: string | null = null;
 
@@ -268,7 +270,7 @@ export class MeetingService {
       throw error;
     }
     logger.info({ launch: record.launch, mode: record.mode }, 'started a recorder');
-    return this.#watch();
+    return this.#watch(record);
   }
 
   async #startSession(script: string): Promise<ProcessIdentity | null> {
@@ -296,20 +298,19 @@ export class MeetingService {
   }
 
   /** Until it records, has failed, or has had its first seconds (MTS-3, MTS-4). */
-  async #watch(): Promise<Meeting> {
+  async #watch({ name }: MeetingRecord): Promise<Meeting> {
     const { clock } = this.#in;
     const until = clock.now() + WATCH_MS;
     for (;;) {
       await this.look();
       const row = await this.row();
-      if (row === null)
-        throw new CodedError(
-          'recorder_failed',
-          'The recorder ended at once and printed nothing; try it by hand.',
-          {
-            details: { recording: false },
-          },
-        );
+      if (row === null) {
+        const log = await this.#in.files.lastLogLine(name);
+        const said = log === null ? 'it printed nothing: try it by hand.' : `it said: ${log}`;
+        throw new CodedError('recorder_failed', `The recorder ended at once and recorded nothing; ${said}`, {
+          details: { recording: false },
+        });
+      }
       if (row.state === 'failed')
         throw new CodedError('recorder_failed', row.error ?? 'The recorder failed.', {
           details: { meeting: row, recording: false },
@@ -363,6 +364,7 @@ export class MeetingService {
     const { files, clock } = this.#in;
     const first = await this.#stateOf(record);
     const life = await this.#lifeOf(record);
+    if (life === 'alive') this.#seenAlive = record.launch;
     // What it wrote between the two looks is its last word.
     const { said, unreadable } = life === 'gone' ? await this.#stateOf(record) : first;
     const log = life === 'gone' ? await files.lastLogLine(record.name) : null;
@@ -385,8 +387,10 @@ export class MeetingService {
     if (this.#closed === launch) return;
     const { files } = this.#in;
     try {
-      const at = timeOfDay(this.#transcriptTime(record));
       const { transcript } = files.pathsOf(name);
+      // It may have ended while no daemon was there; then its files tell when.
+      const ended_at = this.#seenAlive === launch ? null : await files.lastWrite(name);
+      const at = timeOfDay(ended_at ?? this.#transcriptTime(record));
       await files.closeTranscript(transcript, `# recorder ended ${at} without its last lines`);
       this.#closed = launch;
     } catch {
@@ -504,7 +508,7 @@ function markRefusal(state: JudgedMeeting['state']): string | null {
   if (state === 'live') return null;
   if (state === 'stopping') return 'The meeting is being stopped, and takes no mark any more.';
   if (state === 'failed')
-    return 'The recorder has ended, and the meeting takes no mark any more; start another one with: svc meeting start';
+    return 'The recorder has ended, and the meeting takes no mark any more; start another one with: svc meeting start --project-dir <dir>';
   return 'The recorder is getting ready, and takes no mark yet; try again in a moment.';
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
@@ -195,6 +195,17 @@ describe('a look at a recorder', () => {
 });
 
 describe('a mark', () => {
+  it('[ERR-14] names what is in the place of the transcript', async () => {
+    say('live');
+    const service = await adopt();
+    const transcript = join(folder.path, 'weekly.txt');
+    mkdirSync(transcript);
+    await expect(service.mark('agreed', false)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.stringContaining(`${transcript} cannot be written: a folder is in its place`),
+    });
+  });
+
   it.each(['loading', 'stopping', 'failed'] as const)(
     'is refused while the meeting is %s, so that the engine is in the first line and `# ended` in the last',
     async (phase) => {
@@ -227,6 +238,33 @@ describe('a mark', () => {
 describe('the transcript of a recorder that died', () => {
   const transcript = () => join(folder.path, 'weekly.txt');
   const died = { lifeOf: async () => 'gone' as const };
+
+  it('says when it ended, also where no daemon was there then', async () => {
+    say('live');
+    writeFileSync(transcript(), '10:00:01-10:00:03 S1 good morning\n');
+    writeFileSync(join(folder.path, 'weekly.wav'), '');
+    const ended = new Date(2026, 2, 7, 10, 0, 5);
+    utimesSync(transcript(), ended, new Date(2026, 2, 7, 10, 0, 3));
+    utimesSync(join(folder.path, 'weekly.wav'), ended, ended);
+    await adopt({}, died);
+    expect(readFileSync(transcript(), 'utf8')).toMatch(
+      /\n# recorder ended 10:00:05 without its last lines\n$/,
+    );
+  });
+
+  it('says when this daemon saw the end', async () => {
+    let life: 'alive' | 'gone' = 'alive';
+    const wall = new Date(2026, 2, 7, 10, 0, 0).getTime();
+    say('live', { time_base: { wall, monotonic } });
+    writeFileSync(transcript(), '# vad\n');
+    const service = await adopt({}, { lifeOf: async () => life });
+    monotonic += 60_000;
+    life = 'gone';
+    await service.look();
+    expect(readFileSync(transcript(), 'utf8')).toMatch(
+      /\n# recorder ended 10:01:00 without its last lines\n$/,
+    );
+  });
 
   it.each([
     ['a whole line', '10:00:01-10:00:03 S1 good morning\n'],
@@ -288,6 +326,31 @@ describe('a start that nobody answers', () => {
     expect(error).toMatchObject({
       code: 'session_name_taken',
       message: expect.stringMatching(/: tmux -S '\/run\/my tmux' kill-session -t '?=recorder-meeting'?$/),
+    });
+  });
+
+  it.each([
+    [
+      'no microphone found\n',
+      'The recorder ended at once and recorded nothing; it said: no microphone found',
+    ],
+    ['', 'The recorder ended at once and recorded nothing; it printed nothing: try it by hand.'],
+  ])('[MTG-4] says what a recorder that ended at once has printed: %j', async (printed, message) => {
+    const { look, end } = optionsOf({}).sessions;
+    const start = async () => {
+      const { name } = files.read()!;
+      writeFileSync(join(folder.path, `${name}.log`), printed);
+      say('ended');
+      renameSync(join(folder.path, 'weekly.json'), join(folder.path, `${name}.json`));
+      return { kind: 'created', process: RECORDER } as const;
+    };
+    const service = new MeetingService(
+      optionsOf({ sessions: { start, look, end }, lifeOf: async () => 'gone' }),
+    );
+    const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
+    await expect(service.start({ ...asked, mirror: null, dry_run: false })).rejects.toMatchObject({
+      code: 'recorder_failed',
+      message,
     });
   });
 
