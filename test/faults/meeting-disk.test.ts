@@ -69,6 +69,7 @@ describe('a meeting while the disk is full', () => {
     const marked = await daemon.post<Begun>('/meeting/mark', { text: 'agreed' });
     expect(marked).toMatchObject({ status: 507, json: { error: 'storage_unavailable' } });
     expect(marked.json.message).toMatch(MEND);
+    await until('the fault', async () => (await look(daemon))?.error?.includes('is full; free space there'));
     expect((await look(daemon))?.state).toBe('live');
     const stopped = await daemon.post<{ meeting: Meeting }>('/meeting/stop', {});
     expect(stopped).toMatchObject({ status: 202, json: { meeting: { state: 'stopping', launch } } });
