@@ -85,7 +85,7 @@ export class PresentRemotes {
     this.#contacts.keepOnly(remotes.map(({ name }) => name));
     const found = await Promise.all(remotes.map((remote) => this.#row(remote, entries.get(remote.name))));
     const feeds = new Map(this.#standings().map((standing) => [standing.name, standing]));
-    const rows = found.map((row) => ({ ...row, feed: feedOf(feeds.get(row.name)) }));
+    const rows = found.map((row) => withFeed(row, feedOf(feeds.get(row.name))));
     const names = new Set(remotes.map(({ name }) => name));
     const others = this.#discovered().filter(({ told }) => !names.has(told.host));
     return [...rows, ...others.map(discoveredRow)];
@@ -153,6 +153,13 @@ function feedOf(standing: RemoteState | undefined): FleetRow['feed'] {
   if (standing === undefined) return null;
   const { state, last_ok_at, error } = standing;
   return { state, last_ok_at, error };
+}
+
+/** The feed of a host is an answer of it too. */
+function withFeed(row: Omit<FleetRow, 'feed'>, feed: FleetRow['feed']): FleetRow {
+  const times = [row.reach.last_ok_at, feed?.last_ok_at ?? null].filter((time) => time !== null);
+  const last_ok_at = times.length === 0 ? null : Math.max(...times);
+  return { ...row, reach: { ...row.reach, last_ok_at }, feed };
 }
 
 /** Whoever waits for a person, or whose turn failed, needs one. */

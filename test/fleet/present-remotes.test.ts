@@ -180,4 +180,9 @@ describe('the rows of the fleet', () => {
       }),
     ]);
   });
+
+  it('have answered when their feed did, where they answer no more', async () => {
+    const [row] = await present([await served('host-b', (_, response) => response.destroy())]).rows();
+    expect(row?.reach).toMatchObject({ state: 'no_answer', last_ok_at: FEED.last_ok_at });
+  });
 });

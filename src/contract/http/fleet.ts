@@ -29,7 +29,7 @@ const reachSchema = z.object({
   state: z.enum(['answers', 'no_answer', 'no_address']),
   /** Since when it is so, as far as this daemon has asked. */
   since: z.number(),
-  /** When it last answered anything; null if it has not since this daemon was started. */
+  /** When it last answered anything, its feed too; null if that is not known. */
   last_ok_at: z.number().nullable(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
