@@ -130,7 +130,7 @@ export class MessagesService {
     if (address.host !== host)
       throw new CodedError(
         'wrong_host',
-        `${request.address} is on the host ${address.host}; this daemon is ${host} and delivers to its own sessions`,
+        `${request.address} is on the host ${address.host}, which is no remote of this one, ${host}. Those that are: svc remotes list; another one: svc remotes add <user>@<host>`,
       );
     const message = { ...request, address: printAddress(address) };
     if (dry_run === true) return this.#rehearse(message, address);

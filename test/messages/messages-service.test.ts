@@ -328,6 +328,16 @@ describe('what is refused before anything is kept', () => {
     expect(await daemon().send(message('m-1'))).toMatchObject({ status: 'submitted' });
   });
 
+  it('[MSG-1] names how to find or add the host of an address that is not known', async () => {
+    await expect(
+      daemon().send(message('m-1', { address: 'svc://elsewhere/claude/s-1' })),
+    ).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /no remote of this one, here\. .*svc remotes list; .*svc remotes add <user>@<host>$/,
+      ),
+    });
+  });
+
   it('[MSG-5] preflight_failed lets the id be used again', async () => {
     session.context = { ...CONTEXT, hooks: 'absent' };
     await expect(daemon().send(message('m-1', { wake: false }))).rejects.toMatchObject({

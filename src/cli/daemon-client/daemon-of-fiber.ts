@@ -76,11 +76,16 @@ export function readFiber(
 /** The daemon for requests about a host; throws `unknown_host` for one that it does not know. */
 export async function atHost(daemon: DaemonClient, host: string): Promise<Omit<DaemonOfFiber, 'fiber'>> {
   // An origin that nobody knows is taken for this host, whose own fiber of that name would be meant.
-  const { host: own, fleet } = await daemon.get('/state', hostsSchema);
-  if (host === own) return { daemon, host: null };
-  const others = fleet?.remotes.map(({ name }) => name) ?? [];
-  if (others.includes(host)) return { daemon: forHost(daemon, host), host };
-  throw noHostCalled(host, [own, ...others]);
+  const known = await knownHosts(daemon);
+  if (host === known[0]) return { daemon, host: null };
+  if (known.includes(host)) return { daemon: forHost(daemon, host), host };
+  throw noHostCalled(host, known);
+}
+
+/** This host first, and its remotes. */
+export async function knownHosts(daemon: DaemonClient): Promise<string[]> {
+  const { host, fleet } = await daemon.get('/state', hostsSchema);
+  return [host, ...(fleet?.remotes.map(({ name }) => name) ?? [])];
 }
 
 /** The refusal of a host that nothing here names. */

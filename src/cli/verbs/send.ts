@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-words.ts';
 import { readSettings } from '../../config/settings.ts';
 import { statusOf } from '../../contract/error-codes.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
@@ -15,7 +16,7 @@ import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { STAGE_WORDS } from '../command-line/screen-words.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
-import { readFiber } from '../daemon-client/daemon-of-fiber.ts';
+import { knownHosts, readFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { thisHost } from '../find-fiber.ts';
 import { readMessageFiles } from '../message-files.ts';
 import { ownSession } from '../own-session.ts';
@@ -142,6 +143,7 @@ async function firstReceipt(
   try {
     return await daemon.post(pathOf(body), body, receiptSchema);
   } catch (error) {
+    if (isCoded(error, 'wrong_host')) throw await withNearHost(daemon, body.address, error);
     if (!isCoded(error) || !tellsNothing(error)) throw error;
     const { message_id } = body;
     const again = `Send it again with --id ${message_id}; it is delivered once.`;
@@ -150,6 +152,16 @@ async function firstReceipt(
       cause: error,
     });
   }
+}
+
+/** The refusal of an address whose host is not known, with the one that may be meant. */
+async function withNearHost(daemon: DaemonClient, address: string, error: CodedError): Promise<CodedError> {
+  const known = await knownHosts(daemon).catch(() => []);
+  const question = didYouMean(parseAddress(address).host, known);
+  const { code, message, details } = error;
+  return question === ''
+    ? error
+    : new CodedError(code, `${message.replace(/\.?$/, '.')}${question}`, { details, cause: error });
 }
 
 /** Whether an error leaves open what became of the message (MSG-5). */

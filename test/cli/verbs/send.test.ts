@@ -150,6 +150,17 @@ describe('[MSG-3] svc send without an answer', () => {
     expect(err).toMatch(/Send it again with --id m-7; it is delivered once\.\n$/);
   });
 
+  it('[MSG-1] names the host that may be meant by one that is not known', async () => {
+    const refused = { error: 'wrong_host', message: 'Host-B is no remote of this one' };
+    await serveDaemon(machine, {
+      'POST /messages': { status: 400, body: refused },
+      'GET /state': { body: { host: 'host-a', fleet: { remotes: [{ name: 'host-b' }] } } },
+    });
+    const { code, err } = await machine.svc('send', 'svc://Host-B/claude/s-1', 'Look.');
+    expect(code).toBe(1);
+    expect(err).toBe('svc: Host-B is no remote of this one. Did you mean host-b?\n');
+  });
+
   it('names none after a refusal', async () => {
     ({ seen } = await serveDaemon(machine, {
       'POST /messages': { status: 400, body: { error: 'preflight_failed', message: 'no room' } },
