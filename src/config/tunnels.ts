@@ -127,7 +127,7 @@ export async function planTunnels(
 }
 
 /** What `installTunnels` does with a plan, after "Would". */
-export function whatToInstall({ units }: TunnelPlan): string {
+export function whatToInstall({ units }: Pick<TunnelPlan, 'units'>): string {
   const started = units.filter(({ state }) => state !== 'active');
   if (units.length === 0) return 'install nothing: no entry of remotes.json asks for a tunnel';
   if (started.length === 0) return 'write nothing: these tunnels are up already';
@@ -221,11 +221,11 @@ export function sshProgram(env: NodeJS.ProcessEnv): string {
 }
 
 /** Where nothing keeps a tunnel up by itself: what a person can do instead. */
-export function noServiceManager(remotes: readonly string[]): CodedError {
+export function noServiceManager(remotes: readonly string[], effect = ''): CodedError {
   const commands = remotes.map((name) => `svc tunnels run ${name}`).join(', ');
   const by_hand = commands === '' ? '' : `; keep a tunnel up in a terminal or in tmux with: ${commands}`;
   return new CodedError(
     'no_service_manager',
-    `no service manager of this user answers here (on Linux, systemctl --user)${by_hand}`,
+    `${effect}no service manager of this user answers here (on Linux, systemctl --user)${by_hand}`,
   );
 }

@@ -73,9 +73,11 @@ export const install = defineVerb({
   json: z.object({ units: z.array(tunnelUnitSchema) }),
   async run(context, { names, dry_run }) {
     const { remotes } = readRemotes(readSettings(context.env));
-    const plan = await planTunnels(remotes, names, surroundingsOf(context));
-    if (dry_run === true) return rehearsed(rehearsedFiles(whatToInstall(plan), plan.files));
-    return shown(await installTunnels(plan), context);
+    const none = tunnelsOf(remotes, names).length === 0;
+    const plan = none ? null : await planTunnels(remotes, names, surroundingsOf(context));
+    if (dry_run === true)
+      return rehearsed(rehearsedFiles(whatToInstall(plan ?? { units: [] }), plan?.files ?? []));
+    return shown(plan === null ? [] : await installTunnels(plan), context);
   },
 });
 
@@ -88,7 +90,7 @@ export const remove = defineVerb({
   json: z.object({ removed: z.array(z.string()) }),
   async run(context, { names, dry_run }) {
     const manager = await findServiceManager(surroundingsOf(context));
-    if (manager === null) throw noServiceManager([]);
+    if (manager === null) throw noServiceManager([], 'there is no unit to remove: ');
     const units = names.map((name) => installedUnit(manager, name));
     if (dry_run === true) {
       const files = units.map(({ path, content }) => ({ path, before: content, after: null }));

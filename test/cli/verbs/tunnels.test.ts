@@ -115,6 +115,18 @@ describe.runIf(process.platform === 'linux')('svc tunnels', () => {
     },
   );
 
+  it('says first that no remote asks for a tunnel, and that there is none to remove', async () => {
+    scratch.write('config/remotes.json', { remotes: [{ name: 'host-d', url: 'http://d.example' }] });
+    expect((await tunnels('install')).out).toBe('No entry of remotes.json asks for a tunnel.\n');
+    expect((await tunnels('install', '--dry-run')).out).toContain(
+      'no entry of remotes.json asks for a tunnel',
+    );
+    await expect(tunnels('remove', 'host-d')).rejects.toMatchObject({
+      code: 'no_service_manager',
+      message: expect.stringMatching(/^there is no unit to remove: no service manager/),
+    });
+  });
+
   it('refuses a name that no remote has, a remote without a tunnel, and a missing ssh', async () => {
     manage();
     await expect(tunnels('install', 'host-z')).rejects.toMatchObject({ code: 'not_found' });
