@@ -65,7 +65,8 @@ export function fleetPage(
       ? []
       : [`${name} was found in the tailnet; to add it: svc remotes add ${name} --url http://${address}\n`],
   );
-  const none = remotes.length === 0 ? ['No other host is known; name one with: svc remotes add\n'] : [];
+  const none =
+    remotes.length === 0 ? ['No other host is known; name one with: svc remotes add <user>@<host>\n'] : [];
   return `${table}${[...none, ...faults, ...candidates].map((line) => `\n${line}`).join('')}`;
 }
 

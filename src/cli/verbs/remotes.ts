@@ -1,8 +1,7 @@
-import { homedir, hostname } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError, isCoded } from '../../base/errors.ts';
-import { resolveHostId } from '../../config/host-identity.ts';
 import { changeRemote, noRemoteCalled, planRemote, readRemotes } from '../../config/remotes.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { installTunnels, planTunnels } from '../../config/tunnels.ts';
@@ -21,8 +20,14 @@ import { rehearsed } from '../command-line/rehearsal.ts';
 import { whileTelling } from '../command-line/spinner.ts';
 import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
+import { thisHost } from '../find-fiber.ts';
 import { findingLine, findingSchema } from './doctor/check.ts';
-import { checkRemote, presentBuild, type SeenByDaemon } from './remotes/check-remote.ts';
+import {
+  type CheckSurroundings,
+  checkRemote,
+  presentBuild,
+  type SeenByDaemon,
+} from './remotes/check-remote.ts';
 import { firstRows } from './remotes/first-rows.ts';
 import { entryOf, type Newcomer } from './remotes/onboard.ts';
 
@@ -77,6 +82,11 @@ export const add = defineVerb({
     if (given.name.includes('@'))
       return addBySsh(context, { alias: given.name, flags: ssh_flag, pins }, dry_run === true);
     const remote = remoteOf(given);
+    if (given.name === thisHost(context))
+      throw new CodedError(
+        'invalid_request',
+        `${given.name} is this host, and a remote is another one; nothing was written`,
+      );
     const fix = 'See that its daemon runs and that the address leads to it, or add it without --pin';
     const pinned = pins ? await asItIsNow(context, remote, fix) : remote;
     return change(context, given.name, pinned, dry_run === true);
@@ -149,9 +159,7 @@ export const check = defineVerb({
         unknown,
         remotes.map(({ name }) => name),
       );
-    const { env } = context;
-    const ssh = findExecutable('ssh', env.PATH ?? '');
-    const surroundings = { env, ssh, runner: createRunner(), own: readBuildStamp() };
+    const surroundings = surroundingsOf(context);
     const seenByDaemon = fleetOfDaemon(settings);
     const wanted = remotes.filter(({ name }) => names.length === 0 || names.includes(name));
     const checked = await whileTelling(context, 'The other hosts are asked', () =>
@@ -171,6 +179,12 @@ export const check = defineVerb({
     };
   },
 });
+
+function surroundingsOf(context: CliContext): CheckSurroundings {
+  const { env } = context;
+  const ssh = findExecutable('ssh', env.PATH ?? '');
+  return { env, ssh, runner: createRunner(), own: readBuildStamp(), host: thisHost(context) };
+}
 
 /** What the daemon of this host says of its remotes; it is asked at most once, when somebody wants to know. */
 function fleetOfDaemon(settings: Settings): SeenByDaemon {
@@ -214,18 +228,23 @@ async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolea
   if (newcomer.alias.startsWith('-'))
     throw new CodedError('invalid_request', 'a host may not begin with a dash');
   const settings = readSettings(env);
-  const runner = createRunner();
-  const ssh = findExecutable('ssh', env.PATH ?? '');
   const folder = join(runtimeFolder(settings.runtime_dir, env), 'tunnels');
-  const remote = await entryOf(newcomer, folder, { env, ssh, runner, own: readBuildStamp() });
+  const surroundings = surroundingsOf(context);
+  const remote = await entryOf(newcomer, folder, surroundings);
   const { name } = remote;
-  if (name === resolveHostId(settings, { hostname: hostname(), persist: false }).host)
+  if (name === surroundings.host)
     throw new CodedError('invalid_request', `${newcomer.alias} is this host, ${name}; nothing was written`);
   requireSameHost(readRemotes(settings).remotes, remote);
   const written = await change(context, name, remote, dry_run);
   if (dry_run) return written;
   const home = env.HOME ?? homedir();
-  const here = { platform: process.platform, env, home, uid: process.geteuid?.() ?? 0, runner };
+  const here = {
+    platform: process.platform,
+    env,
+    home,
+    uid: process.geteuid?.() ?? 0,
+    runner: createRunner(),
+  };
   const next = await connected({ ...remote }, here, context);
   return { ...written, text: `${written.text}${next}\n` };
 }

@@ -78,5 +78,5 @@ mesa was found in the tailnet; to add it: svc remotes add mesa --url http://100.
 });
 
 it('[RPL-9] svc fleet says how to name other hosts where there are none', () => {
-  expect(fleetPage({ remotes: [] }, HERE, NOW)).toContain('svc remotes add');
+  expect(fleetPage({ remotes: [] }, HERE, NOW)).toContain('svc remotes add <user>@<host>\n');
 });

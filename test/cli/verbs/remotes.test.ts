@@ -127,6 +127,15 @@ describe('svc remotes', () => {
     expect(existsSync(file())).toBe(false);
   });
 
+  it('refuses this host, and writes nothing', async () => {
+    const env = { SVC_CONFIG_DIR: scratch.path, SVC_HOST: 'host-a' };
+    await expect(runInProcess(['remotes', 'add', 'host-a', '--port', '4001'], env)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('host-a is this host'),
+    });
+    expect(existsSync(file())).toBe(false);
+  });
+
   it.each([
     [['add', 'a b', '--port', '1']],
     [['add', 'host-b', '--port', 'x']],

@@ -28,6 +28,8 @@ export type CheckSurroundings = {
   ssh: string | null;
   /** The build of this command. */
   own: Build;
+  /** The id of this host. */
+  host: string;
 };
 
 /** How the daemon of this host reaches a remote; null where none runs here, or it does not know it. */
@@ -41,7 +43,7 @@ export async function checkRemote(
 ): Promise<Finding[]> {
   const [ssh, daemon] = await Promise.all([
     remote.ssh === undefined ? [] : checkSsh(remote, remote.ssh, surroundings),
-    checkDaemon(remote, surroundings.own, seenByDaemon),
+    checkDaemon(remote, surroundings, seenByDaemon),
   ]);
   return [...ssh, ...daemon];
 }
@@ -80,7 +82,11 @@ export async function askSsh(
   return { fault: fail('ssh', `${alias}: ${why}`, mend) };
 }
 
-async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemon): Promise<Finding[]> {
+async function checkDaemon(
+  remote: Remote,
+  { own, host: this_host }: CheckSurroundings,
+  seenByDaemon: SeenByDaemon,
+): Promise<Finding[]> {
   const { name } = remote;
   const address = remoteAddress(remote);
   if (address === null)
@@ -112,15 +118,19 @@ async function checkDaemon(remote: Remote, own: Build, seenByDaemon: SeenByDaemo
   const answer = ready
     ? ok('daemon', `answers at ${place}`)
     : warn('daemon', `answers at ${place} and is still starting`, 'wait a moment');
-  if (host !== name)
+  if (host !== name) {
+    const is_here = host === this_host;
     return [
       answer,
       fail(
         'host id',
-        `${place} leads to ${host}, so nothing is passed on to it`,
-        `correct the address; or, where it is this host that is meant: svc remotes rm ${name}, then svc remotes add ${host}`,
+        `${place} leads to ${is_here ? 'this host, ' : ''}${host}, so nothing is passed on to it`,
+        is_here
+          ? `correct the address, or remove the entry: svc remotes rm ${name}`
+          : `correct the address; or, where ${host} is meant: svc remotes rm ${name}, then svc remotes add ${host}`,
       ),
     ];
+  }
   return [answer, ok('host id', host), checkBuild(version, own, remote)];
 }
 

@@ -11,7 +11,7 @@ import { whileAnswering } from './while-answering.ts';
 
 const OWN = { version: '0.1.0', git_short_sha: 'abc1234' };
 const SURROUNDINGS = {
-  ...{ env: {}, ssh: null, own: OWN },
+  ...{ env: {}, ssh: null, own: OWN, host: 'host-a' },
   runner: { run: () => Promise.reject(new Error('nothing is run')) },
 };
 const seen = (state: 'answers' | 'no_answer'): SeenByDaemon => {
@@ -44,6 +44,28 @@ describe('the check of a remote', () => {
     const findings = await checkRemote({ name, url: await nowhere() }, SURROUNDINGS, seenByDaemon);
     expect(findings).toMatchObject([{ level: 'fail' }]);
     expect(JSON.stringify(findings)).toContain('ECONNREFUSED');
+  });
+});
+
+describe('the check of a remote whose address leads to another host', () => {
+  const fixOf = (host: string) =>
+    whileAnswering(versionAnswer({ host }), async (url) => {
+      const findings = await checkRemote({ name: 'host-b', url }, SURROUNDINGS, seen('no_answer'));
+      return findings.at(-1);
+    });
+
+  it('names the name that it should have', async () => {
+    expect(await fixOf('host-x')).toMatchObject({
+      what: expect.stringContaining('leads to host-x, so'),
+      mend: expect.stringMatching(/svc remotes rm host-b, then svc remotes add host-x$/),
+    });
+  });
+
+  it('proposes no entry for this host', async () => {
+    expect(await fixOf('host-a')).toMatchObject({
+      what: expect.stringContaining('leads to this host, host-a, so'),
+      mend: 'correct the address, or remove the entry: svc remotes rm host-b',
+    });
   });
 });
 
