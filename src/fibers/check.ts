@@ -6,8 +6,18 @@ import type { Listing } from './store.ts';
 /** A problem in a store that a person should fix. */
 export type StoreProblem = { path: string; message: string };
 
-/** All problems of the documents of one store, in path order. */
-export function checkListing(listing: Listing): StoreProblem[] {
+/** All problems of the documents of some stores, in path order. A uid is one fiber's among all of them. */
+export function checkListings(listings: readonly Listing[]): StoreProblem[] {
+  const documents = listings.flatMap((listing) => listing.documents);
+  const problems = [
+    ...listings.flatMap(checkListing),
+    ...shared(documents, (row) => row.uid?.toUpperCase() ?? null, 'the uid'),
+    ...listings.flatMap((listing) => shared(listing.documents, (row) => row.id, 'the id')),
+  ];
+  return problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function checkListing(listing: Listing): StoreProblem[] {
   const problems: StoreProblem[] = [...listing.errors];
   const reported = new Set(problems.map((problem) => problem.path));
   for (const row of listing.documents) {
@@ -25,9 +35,7 @@ export function checkListing(listing: Listing): StoreProblem[] {
     if (row.error === undefined)
       for (const message of badValues(row)) problems.push({ path: row.path, message });
   }
-  problems.push(...shared(listing.documents, (row) => row.uid?.toUpperCase() ?? null, 'the uid'));
-  problems.push(...shared(listing.documents, (row) => row.id, 'the id'));
-  return problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return problems;
 }
 
 /** Values that a write would have refused. */

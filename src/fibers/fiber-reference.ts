@@ -66,6 +66,26 @@ export function severalCalled(reference: string, names: readonly string[]): stri
   return `${reference} may be ${alternatives([...shown, ...more])}; give more of the id, or the ULID`;
 }
 
+/** A fiber that shares its name or its ULID with another one. */
+export type Twin = Named & { path: string };
+
+/** The paths of several fibers, in words. */
+export function namePaths(fibers: readonly Pick<Twin, 'path'>[]): string {
+  const paths = fibers.slice(0, MOST_NAMED).map(({ path }) => path);
+  const more = fibers.length > paths.length ? [`${fibers.length - paths.length} more`] : [];
+  return [...paths, ...more].join(' and ');
+}
+
+/** What a person does about several fibers that one reference names. */
+export function tellApart(fibers: readonly Twin[]): string {
+  const uids = fibers.flatMap(({ uid }) => (uid === null ? [] : [uid.toUpperCase()]));
+  if (new Set(uids).size < uids.length)
+    return 'they have one ULID: take the line "id" out of the copy, and `svc install` with its id and --store writes another';
+  if (uids.length < fibers.length) return 'give the uid; `svc fiber check` names those without one';
+  const [first] = fibers;
+  return fibers.every(({ id }) => id === first?.id) ? 'give the uid' : 'give the uid or the whole id';
+}
+
 /**
  * The shortest beginning of an id that a person can type for it, for a hint: it ends with a word, and means no other of
  * `ids`. The id itself where there is none.

@@ -1,6 +1,6 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import { isSafeId } from './fiber-id.ts';
-import { fibersMeant, noFiberCalled, severalCalled } from './fiber-reference.ts';
+import { fibersMeant, namePaths, noFiberCalled, severalCalled, tellApart } from './fiber-reference.ts';
 import type { Store } from './store.ts';
 
 /** A resolved fiber and the store that holds it. */
@@ -59,9 +59,25 @@ export function findFiber(stores: readonly Store[], reference: string): FoundFib
 function only(reference: string, matches: readonly FoundFiber[]): FoundFiber {
   const [first, ...others] = matches;
   if (first !== undefined && others.length === 0) return { store: first.store, id: first.id };
+  if (others.length > 0 && others.every(({ id }) => id === first?.id)) throw sharedId(reference, matches);
   const isOneStore = matches.every(({ store }) => store === first?.store);
   const names = matches.map(({ id, store }) => (isOneStore ? id : `${id} in ${store.root}`));
   throw new CodedError('ambiguous_fiber', severalCalled(reference, names), {
     details: { matches: matches.map((match) => ({ id: match.id, store: match.store.root })) },
+  });
+}
+
+/** Several stores have a fiber of this canonical id: only its uid or its store tells which one is meant. */
+function sharedId(reference: string, matches: readonly FoundFiber[]): CodedError {
+  const twins = matches.map(({ store, id }) => {
+    const path = store.locate(id) ?? store.root;
+    try {
+      return { id, path, uid: store.read(id).uid };
+    } catch {
+      return { id, path, uid: null };
+    }
+  });
+  return new CodedError('ambiguous_fiber', `${reference} names ${namePaths(twins)}; ${tellApart(twins)}`, {
+    details: { matches: matches.map(({ store, id }) => ({ id, store: store.root })) },
   });
 }

@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { candidatePaths, FIBERS_FOLDER } from './fiber-id.ts';
+import { namePaths, tellApart } from './fiber-reference.ts';
 import type { SweepResult } from './sweep-result.ts';
 
 /** Reads one document; null if it is gone. */
@@ -131,23 +132,34 @@ export class StoreIndex {
     if (first === undefined)
       throw new CodedError('fiber_not_found', `no fiber "${reference}" in the polled stores`);
     if (other === undefined) return first;
-    throw new CodedError(
-      'ambiguous_fiber',
-      `"${reference}" names ${rows.map((row) => `${row.id} in ${row.store}`).join(' and ')}; give the uid or the whole id`,
-      { details: { matches: rows.map((row) => ({ id: row.id, store: row.store })) } },
-    );
+    throw new CodedError('ambiguous_fiber', `"${reference}" names ${namePaths(rows)}; ${tellApart(rows)}`, {
+      details: { matches: rows.map((row) => ({ id: row.id, store: row.store })) },
+    });
   }
 
-  /** True if another document has the same canonical id or uid: such a fiber must not be dispatched. */
+  /** True if it has twins: such a fiber must not be dispatched. */
   isAmbiguous(row: FiberDocument): boolean {
     const sameUid = row.uid === null ? 1 : this.#byUid.count(row.uid.toUpperCase());
-    return sameUid > 1 || this.#withId(row.id).length > 1;
+    return sameUid > 1 || this.#withIdIn(row.store, row.id).length > 1;
+  }
+
+  /**
+   * The other documents with its uid, and those of its store with its canonical id. A fiber of another store that only
+   * has the same id is another fiber, which its uid tells apart.
+   */
+  twins(row: FiberDocument): FiberDocument[] {
+    const rows = new Set(this.#withIdIn(row.store, row.id));
+    if (row.uid !== null) for (const twin of this.#withUid(row.uid)) rows.add(twin);
+    return [...rows].filter(({ path }) => path !== row.path);
   }
 
   /** The path of a document follows from its id, so that ids need no map of their own. */
   #withId(id: string): FiberDocument[] {
-    return [...this.#counts.keys()]
-      .flatMap((store) => candidatePaths(store, id))
+    return [...this.#counts.keys()].flatMap((store) => this.#withIdIn(store, id));
+  }
+
+  #withIdIn(store: string, id: string): FiberDocument[] {
+    return candidatePaths(store, id)
       .flatMap((path) => this.#rows.get(path) ?? [])
       .filter((row) => row.id === id);
   }

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkListing } from '../../src/fibers/check.ts';
+import { checkListings } from '../../src/fibers/check.ts';
 import { finishNest, nestFiber } from '../../src/fibers/nest.ts';
 import { encodeCatalogue } from '../../src/fibers/search/catalogue.ts';
 import { FiberSearch } from '../../src/fibers/search/search-catalogue.ts';
@@ -96,7 +96,7 @@ describe('a store with files that are endless, that block, or that belong to oth
     const rows = sweep().changed;
     expect(rows.find(({ id }) => id === 'good')).not.toHaveProperty('error');
     for (const [id, { says }] of present) expect(rows.find((row) => row.id === id)?.error).toMatch(says);
-    expect(checkListing(temp.store.list()).map(({ path }) => path)).toEqual(
+    expect(checkListings([temp.store.list()]).map(({ path }) => path)).toEqual(
       expect.arrayContaining(present.map(([id]) => place(id))),
     );
   });

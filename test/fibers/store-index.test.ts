@@ -48,14 +48,27 @@ describe('StoreIndex', () => {
 
   it('[FIB-1] refuses an id or uid that two documents have, and names both', () => {
     const one = row('/s', 'a', { uid: `${ULID}A` });
-    const index = indexOf(one, row('/t', 'a'), row('/t', 'b', { uid: `${ULID}A` }), row('/s', 'free'));
-    expect(() => index.get('a')).toThrow('a in /s and a in /t');
-    expect(() => index.get(`${ULID}A`)).toThrow('a in /s and b in /t');
-    expect(index.isAmbiguous(one)).toBe(true);
+    const copy = row('/t', 'b', { uid: `${ULID}a` });
+    const index = indexOf(one, row('/t', 'a', { uid: `${ULID}B` }), copy, row('/s', 'free'));
+    expect(() => index.get('a')).toThrow('"a" names /s/.fibers/a/a.md and /t/.fibers/a/a.md; give the uid');
+    expect(() => index.get(`${ULID}A`)).toThrow(
+      /names \/s\/\.fibers\/a\/a\.md and \/t\/\.fibers\/b\/b\.md; they have one ULID/,
+    );
+    expect([index.isAmbiguous(one), index.twins(one)]).toEqual([true, [copy]]);
     expect(index.isAmbiguous(index.get('free'))).toBe(false);
     index.removeStore('/t');
     expect(index.get('a').store).toBe('/s');
-    expect(index.isAmbiguous(one)).toBe(false);
+    expect([index.isAmbiguous(one), index.twins(one)]).toEqual([false, []]);
+  });
+
+  it('[DSP-2] takes two fibers that have one id in two stores for two, and one id in one store for one', () => {
+    const [one, other] = [row('/s', 'a', { uid: `${ULID}A` }), row('/t', 'a', { uid: `${ULID}B` })];
+    const bare = row('/t', 'a', { path: '/t/.fibers/a.md', uid: `${ULID}C` });
+    const index = indexOf(one, other);
+    expect([index.isAmbiguous(one), index.isAmbiguous(other)]).toEqual([false, false]);
+    expect(index.get(`${ULID}B`)).toEqual(other);
+    index.refresh(bare.path, () => bare);
+    expect([index.twins(one), index.twins(other), index.twins(bare)]).toEqual([[], [bare], [other]]);
   });
 
   it('drops the old names of a changed document, and all names of a removed one', () => {
@@ -176,8 +189,12 @@ describe('StoreIndex', () => {
           else expect(index.get(reference)).toEqual(found[0]);
         }
         for (const one of all) {
-          const twins = by(({ id, uid }) => id === one.id || (uid !== null && uid === one.uid));
+          const twins = by(
+            ({ id, store, uid }) =>
+              (id === one.id && store === one.store) || (uid !== null && uid === one.uid),
+          );
           expect(index.isAmbiguous(one)).toBe(twins.length > 1);
+          expect(new Set([one, ...index.twins(one)])).toEqual(new Set(twins));
         }
         for (const store of stores) expect(index.count(store)).toBe(by((one) => one.store === store).length);
         expect(index.size).toBe(all.length);

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkListing } from '../../src/fibers/check.ts';
+import { checkListings } from '../../src/fibers/check.ts';
 import { isUlid } from '../../src/fibers/fiber-id.ts';
 import { findFiber } from '../../src/fibers/find-fiber.ts';
 import { initStore, openStore } from '../../src/fibers/store.ts';
@@ -234,7 +234,7 @@ describe('Store', () => {
     temp.write('plain/plain.md', 'no frontmatter');
     temp.write('good.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\n---\n');
     temp.write('twin/twin.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\nsvc: {kind: standing}\n---\n');
-    const said = checkListing(temp.store.list()).map(
+    const said = checkListings([temp.store.list()]).map(
       ({ path, message }) => `${path.slice(temp.root.length + 9)}: ${message}`,
     );
     expect(said).toEqual([
@@ -247,6 +247,24 @@ describe('Store', () => {
       expect.stringMatching(/^twin\/twin.md: the uid/),
     ]);
     expect(() => temp.store.read('good')).toThrow('claimed by');
+  });
+
+  it('[DSP-9] checks several stores for a uid that two of them have, and for no id', async () => {
+    const other = createTempStore();
+    try {
+      const { uid } = await temp.store.create({ name: 'a' });
+      await other.store.create({ name: 'a' });
+      const copy = other.write('copy/copy.md', `---\nid: ${uid?.toLowerCase()}\n---\n`);
+      const problems = checkListings([temp.store.list(), other.store.list()]);
+      expect(new Map(problems.map(({ path, message }) => [path, message]))).toEqual(
+        new Map([
+          [join(temp.root, '.fibers/a/a.md'), `the uid ${uid} is also that of ${copy}`],
+          [copy, `the uid ${uid} is also that of ${join(temp.root, '.fibers/a/a.md')}`],
+        ]),
+      );
+    } finally {
+      other.remove();
+    }
   });
 });
 
@@ -269,8 +287,8 @@ describe('findFiber', () => {
       await temp.store.create({ name: 'a' });
       await other.store.create({ name: 'a' });
       const find = () => findFiber([temp.store, other.store], 'a');
-      expect(find).toThrow(temp.root);
-      expect(find).toThrow(other.root);
+      const path = (root: string) => join(root, '.fibers/a/a.md');
+      expect(find).toThrow(`a names ${path(temp.root)} and ${path(other.root)}; give the uid`);
     } finally {
       other.remove();
     }

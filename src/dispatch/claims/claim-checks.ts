@@ -6,6 +6,7 @@ import { SURFACE_RULES, type Surface } from '../../contract/surface.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { claimMarkersOf, needsMark } from '../edits/claim-markers.ts';
 import type { Memory } from '../holds/memory.ts';
+import { describeTwins } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
 import { workerIdentity } from '../run/runs.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
@@ -61,11 +62,8 @@ export function claimableDocument(
   const { id, svc } = document;
   if (document.error !== undefined)
     throw new CodedError('invalid_document', `${document.path} cannot be read: ${document.error}`);
-  if (documents.isAmbiguous(document))
-    throw new CodedError(
-      'ambiguous_fiber',
-      `another document has the id ${id} or its ULID; \`svc fiber check\` names both`,
-    );
+  const twins = documents.twins(document);
+  if (twins.length > 0) throw new CodedError('ambiguous_fiber', describeTwins([document, ...twins]));
   if (document.uid === null)
     throw new CodedError(
       'uid_missing',

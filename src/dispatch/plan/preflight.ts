@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { holdsControlCharacters, resolveDirectory } from '../../config/resolve-directory.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { namePaths, tellApart } from '../../fibers/fiber-reference.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import type { DirectoryLook } from '../world/world.ts';
 
@@ -8,14 +9,10 @@ import type { DirectoryLook } from '../world/world.ts';
  * Refusals that frontmatter alone decides, before anything is touched: a missing ULID (DSP-9), an id
  * that two documents share, a `project_dir` that is absent, relative or holds control characters.
  */
-export function refuseByDocument(document: FiberDocument, ambiguous: boolean): Refusal | null {
+export function refuseByDocument(document: FiberDocument, twins: readonly FiberDocument[]): Refusal | null {
   if (document.error !== undefined)
     return { reason: 'invalid_document', message: `${document.path} cannot be read: ${document.error}` };
-  if (ambiguous)
-    return {
-      reason: 'ambiguous_fiber',
-      message: `another document has the id ${document.id} or its ULID; \`svc fiber check\` names both`,
-    };
+  if (twins.length > 0) return { reason: 'ambiguous_fiber', message: describeTwins([document, ...twins]) };
   if (document.uid === null)
     return {
       reason: 'uid_missing',
@@ -32,6 +29,14 @@ export function refuseByDocument(document: FiberDocument, ambiguous: boolean): R
   if (!isAbsolute(document.project_dir))
     return missing(`the project folder ${document.project_dir} is not an absolute path`);
   return null;
+}
+
+/** Why fibers that have one uid, or one canonical id in their store, cannot be started. */
+export function describeTwins(fibers: readonly FiberDocument[]): string {
+  const [first, ...others] = fibers;
+  const one_uid = others.every(({ uid }) => uid !== null && uid.toUpperCase() === first?.uid?.toUpperCase());
+  const fix = one_uid ? tellApart(fibers) : `they have one id, ${first?.id}: rename one of them`;
+  return `${namePaths(fibers)} cannot be started: ${fix}`;
 }
 
 /** The command that writes a service block of this kind once more, and with it what the document lacks. */

@@ -48,7 +48,7 @@ export async function checkStart(
 ): Promise<Checked> {
   const { wish = NO_WISH, asking = () => {} } = options;
   asking('document_checks');
-  const refusal = refuseByDocument({ ...document, project_dir }, world.documents.isAmbiguous(document));
+  const refusal = refuseByDocument({ ...document, project_dir }, world.documents.twins(document));
   if (refusal !== null) return { kind: 'refused', refusal };
   const name = document.svc?.surface ?? DEFAULT_SURFACE;
   asking('agent');

@@ -146,6 +146,10 @@ export class StoreDocuments implements Documents {
     return this.#index.isAmbiguous(document);
   }
 
+  twins(document: FiberDocument): FiberDocument[] {
+    return this.#index.twins(document);
+  }
+
   reread(document: FiberDocument): FiberDocument | undefined {
     try {
       this.#take(document.path, document.store);

@@ -12,8 +12,10 @@ export type Documents = {
   byUid(uid: string): FiberDocument | undefined;
   /** The document a run was started for: the one at its path, or where it moved to. */
   of(run: { path: string; uid: string }): FiberDocument | undefined;
-  /** True when another document has the same canonical id or uid. */
+  /** True when it has twins. */
   isAmbiguous(document: FiberDocument): boolean;
+  /** The other documents with its uid, or with its canonical id in its store. */
+  twins(document: FiberDocument): FiberDocument[];
   /** Reads the file again; undefined when it is gone. Throws `store_unavailable` when the disk does not answer. */
   reread(document: FiberDocument): FiberDocument | undefined;
   /**

@@ -348,7 +348,11 @@ describe('a refusal', () => {
       'ambiguous_fiber',
       'ambiguous_fiber',
     ]);
-    expect(await dispatch('a')).toMatchObject({ dispatched: false, reason: 'ambiguous_fiber' });
+    expect(await dispatch('a')).toMatchObject({
+      dispatched: false,
+      reason: 'ambiguous_fiber',
+      message: expect.stringMatching(/a\/a\.md and .*b\/b\.md cannot be started: they have one ULID/),
+    });
   });
 
   it('never comes to a document that cannot be read, which is shown with its error instead', async () => {

@@ -67,6 +67,7 @@ export class FakeDocuments {
         return at?.uid === run.uid || at?.error !== undefined ? at : this.index.getUid(run.uid);
       },
       isAmbiguous: (document) => this.index.isAmbiguous(document),
+      twins: (document) => this.index.twins(document),
       reread: (document) => {
         this.index.refresh(document.path, (path) => this.row(path));
         return this.index.getPath(document.path);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkListing } from '../../../fibers/check.ts';
+import { checkListings } from '../../../fibers/check.ts';
 import { option } from '../../command-line/options.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { openStores } from '../../find-fiber.ts';
@@ -19,7 +19,7 @@ export const verb = defineVerb({
     const listings = opened.stores.map((store) => store.list());
     const problems = [
       ...opened.problems.map((problem) => ({ path: '', message: problem.message })),
-      ...listings.flatMap(checkListing),
+      ...checkListings(listings),
     ];
     const checked = listings.reduce((sum, listing) => sum + listing.documents.length, 0);
     const lines = problems.map(({ path, message }) =>
