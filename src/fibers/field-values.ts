@@ -1,14 +1,31 @@
-import { CronExpressionParser } from 'cron-parser';
+import { type CronExpression, type CronExpressionOptions, CronExpressionParser } from 'cron-parser';
 import { CodedError, messageOf } from '../base/errors.ts';
 
 /** Throws `invalid_request` for a schedule that is not five cron fields or a known @name. */
 export function requireSchedule(schedule: string): string {
+  return readSchedule(schedule, (expression) => expression.next()).text;
+}
+
+/** `requireSchedule`, and its occurrences after a moment on the wall clock, given as if it were UTC. */
+export function scheduleAfter(schedule: string, after: Date): CronExpression {
+  return readSchedule(schedule, () => {}, { currentDate: after, tz: 'UTC' }).expression;
+}
+
+function readSchedule(
+  schedule: string,
+  check: (expression: CronExpression) => void,
+  options: CronExpressionOptions = {},
+): { text: string; expression: CronExpression } {
   const text = schedule.trim();
-  const wellFormed = text.startsWith('@') || text.split(/\s+/).length === 5;
+  const named = text.startsWith('@');
   try {
-    if (!wellFormed) throw new Error('it needs five fields');
-    CronExpressionParser.parse(text).next();
-    return text;
+    // The parser would fill up missing fields, and take a sixth for seconds.
+    if (!named && text.split(/\s+/).length !== 5) throw new Error('it needs five fields');
+    // The parser would choose another time at each read.
+    if (!named && /(?<![A-Za-z])H(?![A-Za-z])/.test(text)) throw new Error('H is no time; write a number');
+    const expression = CronExpressionParser.parse(text, options);
+    check(expression);
+    return { text, expression };
   } catch (error) {
     throw new CodedError(
       'invalid_request',

@@ -2,16 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { requireDue, requireSchedule, requireZone } from '../../src/fibers/field-values.ts';
 
 describe('the values of fields', () => {
-  it.each(['', 'often', '* * * *', '0 9 * * * *', '61 * * * *', '0 9 31 2 *'])(
-    'refuses the schedule %j',
+  it.each([
+    '',
+    'often',
+    '* * * *',
+    '0 9 * * * *',
+    '61 * * * *',
+    '0 9 31 2 *',
+    'H H * * *',
+    '0 H(2-5) * * *',
+    'H/15 * * * *',
+  ])('refuses the schedule %j', (schedule) => {
+    expect(() => requireSchedule(schedule)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
+
+  it.each(['@daily', '*/5 * * * *', ' 0 9 * * mon-fri ', '0 9 * MAR THU'])(
+    'accepts the schedule %j',
     (schedule) => {
-      expect(() => requireSchedule(schedule)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+      expect(requireSchedule(schedule)).toBe(schedule.trim());
     },
   );
-
-  it.each(['@daily', '*/5 * * * *', ' 0 9 * * mon-fri '])('accepts the schedule %j', (schedule) => {
-    expect(requireSchedule(schedule)).toBe(schedule.trim());
-  });
 
   it('refuses an unknown time zone', () => {
     expect(() => requireZone('Europe/Atlantis')).toThrow('not a time zone');

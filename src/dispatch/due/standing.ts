@@ -1,15 +1,16 @@
-import { CronExpressionParser } from 'cron-parser';
 import { decodeTime } from 'ulid';
 import { messageOf } from '../../base/errors.ts';
 import { offsetAt } from '../../base/zone-offset.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { requireZone, scheduleAfter } from '../../fibers/field-values.ts';
 import { timeOf } from '../world/documents.ts';
 
 /** When a standing role runs next, in milliseconds since the Unix epoch. */
 export type Due =
   | { kind: 'due'; occurrence: number }
   | { kind: 'later'; next: number }
-  | { kind: 'never'; error: string };
+  /** `of`: the field that keeps it from ever being due. */
+  | { kind: 'never'; of: 'schedule' | 'tz'; error: string };
 
 /** Local zone of the machine, used for a role without `svc.tz`. */
 export function localZone(): string {
@@ -23,9 +24,10 @@ export function localZone(): string {
  */
 export function standingDue(document: FiberDocument, now: number, zone: string): Due {
   const schedule = document.svc?.schedule;
-  if (schedule === undefined) return { kind: 'never', error: 'a standing role needs svc.schedule' };
+  if (schedule === undefined)
+    return { kind: 'never', of: 'schedule', error: 'a standing role needs svc.schedule' };
   const first = firstAfterServed(document, schedule, document.svc?.tz ?? zone, now);
-  if (first.kind === 'invalid') return { kind: 'never', error: first.error };
+  if (first.kind === 'invalid') return { kind: 'never', of: first.of, error: first.error };
   return first.at <= now ? { kind: 'due', occurrence: first.at } : { kind: 'later', next: first.at };
 }
 
@@ -80,13 +82,18 @@ function firstAfterServed(document: FiberDocument, schedule: string, zone: strin
   return first;
 }
 
-type Occurrence = { kind: 'at'; at: number } | { kind: 'invalid'; error: string };
+type Occurrence = { kind: 'at'; at: number } | { kind: 'invalid'; of: 'schedule' | 'tz'; error: string };
 
 function firstAfter(schedule: string, zone: string, after: number): Occurrence {
   try {
+    requireZone(zone);
+  } catch (error) {
+    return { kind: 'invalid', of: 'tz', error: `svc.tz: ${messageOf(error)}` };
+  }
+  try {
     return { kind: 'at', at: occurrenceAfter(schedule, zone, after) };
   } catch (error) {
-    return { kind: 'invalid', error: `svc.schedule "${schedule}" (${zone}): ${messageOf(error)}` };
+    return { kind: 'invalid', of: 'schedule', error: `svc.schedule (${zone}): ${messageOf(error)}` };
   }
 }
 
@@ -98,11 +105,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * The first occurrence of a cron schedule after a moment, both in milliseconds since the Unix epoch. The schedule is
  * read on the wall clock of its zone, and what the clock on the wall shows is then found in time (P30): a local time that
  * is skipped comes as much later as the clocks were moved, one that is repeated comes once. A schedule of every hour
- * goes on through a repeated hour, since it means an interval. Throws what the parser throws.
+ * goes on through a repeated hour, since it means an interval. Throws `invalid_request` as `requireSchedule` does.
  */
 export function occurrenceAfter(schedule: string, zone: string, after: number): number {
   const from = after + offsetAt(zone, after) - MARGIN_MS;
-  const walls = CronExpressionParser.parse(schedule, { currentDate: new Date(from), tz: 'UTC' });
+  const walls = scheduleAfter(schedule, new Date(from));
   const everyHour = walls.fields.hour.values.length === 24;
   let first = Number.POSITIVE_INFINITY;
   for (;;) {

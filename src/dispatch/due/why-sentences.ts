@@ -1,3 +1,4 @@
+import { shellWord } from '../../base/shell-word.ts';
 import type { Pulled } from '../../config/brake-file.ts';
 import type { Hold } from '../../config/hold-files.ts';
 import type { BlockedView, FiberDocument } from '../../contract/fiber.ts';
@@ -203,11 +204,16 @@ function explainDue(document: FiberDocument, { due }: WhyFacts): { message: stri
   const { id } = document;
   const mend = `run it once now with \`svc dispatch ${id}\``;
   if (due?.kind === 'later') return { message: `its next scheduled start is at ${moment(due.next)}`, mend };
-  if (due?.kind === 'never')
+  if (due?.kind === 'never') {
+    const { schedule = '0 9 * * *' } = document.svc ?? {};
     return {
       message: due.error,
-      mend: `write a schedule with \`svc repeat ${id} --schedule "0 9 * * *"\``,
+      mend:
+        due.of === 'tz'
+          ? `set a time zone with \`svc repeat ${id} --schedule ${shellWord(schedule)} --tz Europe/Paris\``
+          : `write a schedule with \`svc repeat ${id} --schedule "0 9 * * *"\``,
     };
+  }
   return { message: 'its last run was judged, and it was not armed again', mend };
 }
 

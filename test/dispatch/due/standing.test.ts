@@ -79,14 +79,18 @@ describe('standing roles', () => {
     });
   });
 
-  it.each([[{}], [{ schedule: 'often' }], [{ schedule: '0 9 * * *', tz: 'Mars/Base' }]])(
-    'says why a role with %j never runs',
-    (svc) => {
-      const due = standingDue(role(svc), at('2026-01-05T09:30:00Z'), 'UTC');
-      expect(due.kind).toBe('never');
-      expect(due.kind === 'never' && due.error).toContain('svc.schedule');
-    },
-  );
+  it.each([
+    ['schedule', {}],
+    ...['often', '', '0 9 * *', '5', '0 0 9 * * *', 'H H * * *'].map(
+      (schedule) => ['schedule', { schedule }] as const,
+    ),
+    ['tz', { schedule: '0 9 * * *', tz: 'Mars/Base' }],
+    ['tz', { schedule: '0 9 * * *', tz: '' }],
+  ] as const)('[STD-1] names the %s of a role with %j, which never runs', (of, svc) => {
+    const due = standingDue(role(svc), at('2026-01-05T09:30:00Z'), 'UTC');
+    expect(due).toEqual({ kind: 'never', of, error: expect.stringContaining(`svc.${of}`) });
+    expect(nextOccurrences(role(svc), at('2026-01-05T09:30:00Z'), 'UTC')).toBeNull();
+  });
 });
 
 describe('the clocks', () => {

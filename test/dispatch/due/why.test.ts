@@ -307,3 +307,20 @@ function keyIn(made: FakeWorld): string {
   const document = made.documents.index.get('x');
   return document.uid ?? document.path;
 }
+
+describe('a role that never runs', () => {
+  it.each([
+    ['schedule', { schedule: '"0 9 * *"' }, '`svc repeat a --schedule "0 9 * * *"`'],
+    ['tz', { schedule: '"0 9 * * *"', tz: 'Mars/Phobos' }, "--schedule '0 9 * * *' --tz Europe/Paris`"],
+    ['tz', { schedule: '"0 9 * * *"', tz: '""' }, "--schedule '0 9 * * *' --tz Europe/Paris`"],
+  ] as const)('for its %s is told which one, and a command that mends it', async (field, svc, command) => {
+    world.fiber('a', { kind: 'standing', ...svc });
+    await world.run(daemon.round());
+    expect((await why('a')).first).toMatchObject({
+      gate: 'due',
+      message: expect.stringContaining(`svc.${field}`),
+      mend: expect.stringContaining(command),
+    });
+    expect(world.machine.creates).toEqual([]);
+  });
+});
