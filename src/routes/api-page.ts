@@ -17,9 +17,9 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
   400 and 422 correct the request, 404 nothing there, 409 read again and decide, 413 too large, 5xx ask again.
 - While the daemon boots, most endpoints answer 503 with \`"error": "booting"\`; \`/api/v1/version\` says when it is ready.
 - Every answer has an \`X-Request-Id\`, which the log has too.
-- \`origin\` names the host that is meant: in the query of a GET, in the body otherwise. In the query of a write it is refused
-  with 400. The routing of an endpoint says what follows. A request for a host of \`remotes.json\` is passed on to its daemon, whose answer comes back as it is, with the
-  header \`Svc-Host\`; see [other-hosts.md](other-hosts.md).
+- \`origin\` names the host that is meant: in the query of a GET, in the body otherwise. In the query of a write it is
+  refused with 400. The routing of an endpoint says what follows. A request for a host of \`remotes.json\` is passed on to
+  its daemon, whose answer comes back as it is, with the header \`Svc-Host\`; see [other-hosts.md](other-hosts.md).
 ${routings()}
 - \`"dry_run": true\` answers what a write would do and does nothing; see [why.md](why.md#rehearse). Times are milliseconds
   since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
