@@ -78,7 +78,8 @@ export class OperatorFiles {
     const before = readExactText(file);
     requireDigest(file, before, expected_digest);
     const after = text.trim() === '' ? null : text;
-    if (after !== null && after !== before) await this.#validate(id, file, after);
+    // Also what the file has already: it may have been invalid before.
+    if (after !== null) await this.#validate(id, file, after);
     return { file, before, after };
   }
 

@@ -144,6 +144,11 @@ describe('[RPL-8] the operator files as text', () => {
     for (const one of all) if (one.status === 'rejected') expect(one.reason.code).toBe('conflict');
   });
 
+  it('[OPF-6] [ERR-4] an invalid text that the file has already is refused as any other', async () => {
+    scratch.write('stores.json', '["/a"');
+    await expect(files().plan('stores', '["/a"')).rejects.toMatchObject({ code: 'validator_refused' });
+  });
+
   it('[OPF-1] shows an invalid file with its error', () => {
     scratch.write('stores.json', '["/a"');
     expect(files().read('stores')).toMatchObject({
