@@ -28,6 +28,22 @@ export function requireDigest(file: string, text: string | null, expected: strin
 }
 
 /**
+ * The text of a file that is to be replaced; of bytes that are not UTF-8, what can be read of them. Throws `conflict` if the
+ * file has changed since the client read it, as it has where it cannot be read.
+ */
+export function readReplaced(file: string, expected: string | undefined): string | null {
+  const text = readOperatorText(file);
+  if (isExact(file, text)) requireDigest(file, text, expected);
+  else if (expected !== undefined)
+    throw new CodedError(
+      'conflict',
+      `${file} has changed since it was read, and is not UTF-8 text now; leave out expected_digest to replace it`,
+      { details: { conflict: true } },
+    );
+  return text;
+}
+
+/**
  * Makes a planned change atomically; the caller holds the file's lock. Throws `conflict` if the file has changed since.
  */
 export function commitChange({ file, before, after }: OperatorChange): void {
@@ -48,14 +64,22 @@ export function commitChange({ file, before, after }: OperatorChange): void {
  */
 export function readExactText(file: string): string | null {
   const text = readOperatorText(file);
-  if (text === null || !text.includes('\ufffd')) return text;
+  if (isExact(file, text)) return text;
+  throw new CodedError(
+    'invalid_config',
+    `${file} is not UTF-8 text; rewrite it with an editor, or send a whole new text`,
+    { details: { file } },
+  );
+}
+
+/** True if a text that was read from a file encodes to the bytes of the file. */
+function isExact(file: string, text: string | null): boolean {
+  if (text === null || !text.includes('\ufffd')) return true;
   try {
-    if (readRegularFileSync(file, READ_LIMITS.operator_file).equals(Buffer.from(text))) return text;
+    return readRegularFileSync(file, READ_LIMITS.operator_file).equals(Buffer.from(text));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
+    // It was removed since.
+    if (systemCode(error) === 'ENOENT') return true;
     throw error;
   }
-  throw new CodedError('invalid_config', `${file} is not UTF-8 text; rewrite it with an editor`, {
-    details: { file },
-  });
 }

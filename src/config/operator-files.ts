@@ -11,7 +11,7 @@ import {
   digestOf,
   type OperatorChange,
   readExactText,
-  requireDigest,
+  readReplaced,
 } from './operator-change.ts';
 import { withOperatorLock } from './operator-lock.ts';
 import { parsePathList } from './path-lists.ts';
@@ -75,8 +75,7 @@ export class OperatorFiles {
    */
   async plan(id: OperatorFileId, text: string, expected_digest?: string): Promise<OperatorChange> {
     const file = operatorFilePaths(this.#options.settings)[id];
-    const before = readExactText(file);
-    requireDigest(file, before, expected_digest);
+    const before = readReplaced(file, expected_digest);
     const after = text.trim() === '' ? null : text;
     // Also what the file has already: it may have been invalid before.
     if (after !== null) await this.#validate(id, file, after);
@@ -88,8 +87,7 @@ export class OperatorFiles {
     return withOperatorLock(
       file,
       () => {
-        const before = readExactText(file);
-        requireDigest(file, before, expected_digest);
+        const before = readReplaced(file, expected_digest);
         const change = { file, before, after };
         commitChange(change);
         return change;

@@ -192,6 +192,22 @@ describe('[RPL-8] the operator files as text', () => {
     scratch.write('host.json', '"\ufffd"');
     expect(files().read('host').text).toBe('"\ufffd"');
   });
+
+  it('[OPF-6] [ERR-12] replaces and removes bytes that are not text, unless the write is based on a text', async () => {
+    const file = join(scratch.path, 'host.json');
+    const garble = () => writeFileSync(file, Buffer.from([0x22, 0xff, 0xfe, 0x22]));
+    garble();
+    for (const digest of [digestOf(GOOD.host), digestOf(readFileSync(file, 'utf8'))])
+      await expect(write(files(), 'host', GOOD.host, digest)).rejects.toMatchObject({
+        code: 'conflict',
+        details: { conflict: true },
+      });
+    await write(files(), 'host', GOOD.host);
+    expect(readFileSync(file, 'utf8')).toBe(GOOD.host);
+    garble();
+    await write(files(), 'host', '');
+    expect(existsSync(file)).toBe(false);
+  });
 });
 
 const BY_CLI = ['remotes', 'agents', 'host'] as const;
