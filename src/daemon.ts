@@ -350,7 +350,7 @@ function assemble(options: {
     async farewell(): Promise<string> {
       const state = await poller.call('state', {}, { deadline_ms: 2_000, at_once: true }).catch(() => null);
       if (state === null) return 'Stopped. Workers, if any run, go on by themselves.\n';
-      const running = state.running.map((run) => run.mux_session);
+      const running = state.running.map((run) => run.fiber_id);
       if (running.length === 0) return 'Stopped; no worker was running.\n';
       const go =
         running.length === 1 ? '1 worker goes on by itself' : `${running.length} workers go on by themselves`;

@@ -54,7 +54,10 @@ export async function readinessWarnings(
     const of_agent = readiness[at]!;
     const isOwn = at < own.length;
     const name = isOwn ? agent.id : `${agent.id}, which takes over at a usage limit,`;
-    if (!canStart(of_agent)) return [`agent ${name} cannot start here: ${lackWords(agent, of_agent)}`];
+    if (!canStart(of_agent))
+      return [
+        `warning: the fiber is written, but agent ${name} cannot start here: ${lackWords(agent, of_agent)}`,
+      ];
     return isOwn ? of_agent.findings.map(({ what, mend }) => `${what}; ${mend}`) : [];
   });
 }

@@ -7,6 +7,7 @@ import { resumedSessionSchema, type SshTarget } from '../../contract/http/attach
 import { originFields } from '../../contract/http/composite.ts';
 import { type Rehearsal, rehearsal, rehearsalSchema, stepOf } from '../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../contract/http/state.ts';
+import { findExecutable } from '../../platform/find-executable.ts';
 import { runInTerminal } from '../../platform/interactive-process.ts';
 import { createRunner } from '../../platform/process.ts';
 import { argument, DRY_RUN, option } from '../command-line/options.ts';
@@ -80,9 +81,18 @@ async function rehearseAttach(context: CliContext, chosen: Chosen): Promise<Rehe
   });
 }
 
-/** Shows a terminal in this one until it is left. Throws `mux_unavailable` and `remote_unreachable`. */
+/**
+ * Shows a terminal in this one until it is left. Throws `mux_unavailable`, `remote_unreachable`, and `invalid_request`
+ * where nobody could see one of this host.
+ */
 export async function showTerminal(context: CliContext, terminal: Terminal): Promise<ExitCode> {
   const { file, args, env } = commandOf(terminal, readSettings(context.env), context.env);
+  const is_here = terminal.ssh === null && findExecutable(file, context.env.PATH ?? '') !== null;
+  if (is_here && context.stdin.isTTY !== true)
+    throw new CodedError(
+      'invalid_request',
+      'svc attach needs a terminal to show a worker in; `svc transcript <fiber>` prints what was said',
+    );
   let code: number;
   try {
     code = await runInTerminal({ file, args, env, cwd: context.cwd });

@@ -50,8 +50,11 @@ export const verb = defineVerb({
     };
     const answer = await (await connectDaemon(settings)).request('POST', '/capture', body);
     const refused = captureRefusedSchema.safeParse(answer.body);
-    if (refused.success)
-      return { json: refused.data, text: '', warnings: [refused.data.message], exit: EXIT.refused };
+    if (refused.success) {
+      const { message, reason } = refused.data;
+      const mend = reason === 'project_dir_missing' ? '; make it, or name another with --project-dir' : '';
+      return { json: refused.data, text: '', warnings: [`${message}${mend}`], exit: EXIT.refused };
+    }
     const shown = rehearsalSchema.safeParse(answer.body);
     if (shown.success) return rehearsed(shown.data);
     const captured = capturedSchema.safeParse(answer.body);

@@ -1,7 +1,9 @@
+import { alternatives } from '../../base/alternatives.ts';
+import { CodedError } from '../../base/errors.ts';
 import { readStores } from '../../config/path-lists.ts';
 import { readSettings } from '../../config/settings.ts';
 import { loadRegistry } from '../../harness/agents/registry.ts';
-import { argument } from '../command-line/options.ts';
+import { type Argument, argument } from '../command-line/options.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import type { VerbTable } from '../command-line/verb-table.ts';
 import { bashScript, zshScript } from './completion/bash.ts';
@@ -19,10 +21,10 @@ export const completionOf = (verbs: VerbTable) =>
     summary: 'Print the completion script for your shell',
     usage: '<bash|zsh|fish>',
     arguments: {
-      shell: argument('<shell>', 'your shell; the scripts themselves ask for fibers and agents', {
-        choices: [...Object.keys(SCRIPTS), 'fibers', 'agents'],
-        completes: Object.keys(SCRIPTS),
-      }),
+      shell: {
+        ...argument('<shell>', 'your shell', { completes: Object.keys(SCRIPTS) }),
+        parse: shellName,
+      } satisfies Argument<string>,
       typed: argument('[typed]', 'what a name begins with'),
     },
     examples: [
@@ -40,6 +42,16 @@ export const completionOf = (verbs: VerbTable) =>
       return EXIT.ok;
     },
   });
+
+/** A word that has something to print; the scripts themselves ask for `fibers` and `agents`. */
+function shellName(text: string): string {
+  const shells = Object.keys(SCRIPTS);
+  if ([...shells, 'fibers', 'agents'].includes(text)) return text;
+  throw new CodedError(
+    'invalid_request',
+    `there is no script for the shell ${text}; name ${alternatives(shells)}`,
+  );
+}
 
 /** A key press must not print an error, so any failure gives no names. */
 function namesFor(context: CliContext, kind: 'fibers' | 'agents', typed: string): string {

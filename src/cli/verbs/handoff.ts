@@ -60,7 +60,8 @@ export const verb = defineVerb({
 
 /** What happens to a session that is not ended. */
 function afterStamp(runDir: string | null, isApp: boolean): string {
-  if (runDir === null) return 'No run folder (SVC_RUN_DIR): the document is stamped, no session is ended.\n';
+  if (runDir === null)
+    return 'This is no worker’s session: the document is stamped, and no session is ended.\n';
   return isApp ? 'The conversation stays; it is no longer the worker of the fiber.\n' : '';
 }
 

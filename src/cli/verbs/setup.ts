@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { alternatives } from '../../base/alternatives.ts';
 import { CodedError } from '../../base/errors.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
@@ -20,8 +20,11 @@ const HARNESS: Argument<HarnessName> = {
 
 function harnessName(text: string): HarnessName {
   const name = HARNESS_NAMES.find((each) => each === text);
-  if (name === undefined) throw new InvalidArgumentError(`Choose one of ${HARNESS_NAMES.join(', ')}.`);
-  return name;
+  if (name !== undefined) return name;
+  throw new CodedError(
+    'invalid_request',
+    `there is no agent program ${text}; name ${alternatives(HARNESS_NAMES)}`,
+  );
 }
 
 /** `svc setup <harness>`: installs the worker skills and the hooks in the agent program's folders. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isCoded } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
@@ -194,18 +195,26 @@ function dispatchedReply(host: string, run: Run, already_running: boolean): Disp
 /** The same answer, saying what of the request a worker that runs already was not given. */
 function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchRequest): R {
   if (!reply.dispatched || !reply.already_running) return reply;
+  const said = request.user_message?.trim() ?? '';
+  const folder = request.project_dir?.trim() ?? '';
+  const agent = request.agent?.trim() ?? '';
   const untold = [
-    ...(isBlank(request.user_message) ? [] : ['was not told the message']),
-    ...(isBlank(request.project_dir) ? [] : ['stays in its folder']),
-    ...(isBlank(request.agent) ? [] : ['keeps its agent']),
+    ...(said === '' ? [] : ['was not told the message']),
+    ...(folder === '' ? [] : ['stays in its folder']),
+    ...(agent === '' ? [] : ['keeps its agent']),
   ];
   if (untold.length === 0) return reply;
-  const note = `the worker that runs ${untold.join(' and ')}; say it in its terminal, or end it and start a fresh one with force`;
+  const fiber = shellWord(reply.fiber_id);
+  const anew = [
+    `svc dispatch ${fiber}`,
+    ...(folder === '' ? [] : [`--project-dir ${shellWord(folder)}`]),
+    ...(agent === '' ? [] : [`--agent ${shellWord(agent)}`]),
+    ...(said === '' ? [] : ['--message "…"']),
+    '--force',
+  ].join(' ');
+  const tell = said === '' ? '' : `to tell it: \`svc send ${fiber} "…"\`; `;
+  const note = `the worker that runs ${untold.join(' and ')}; ${tell}to end it and start a fresh one: \`${anew}\``;
   return { ...reply, notes: [note] };
-}
-
-function isBlank(text: string | undefined): boolean {
-  return text === undefined || text.trim() === '';
 }
 
 /**

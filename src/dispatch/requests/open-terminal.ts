@@ -102,8 +102,8 @@ async function requireSession(world: Pick<World, 'mux'>, mux_session: string): P
 }
 
 function notATerminal(name: string): CodedError {
-  return new CodedError(
-    'surface_unsupported',
-    `${name} is no terminal session: an app conversation’s id names none; open it in the app, or send a past session as session`,
-  );
+  const mend = UUID.test(name)
+    ? 'it is the id of an app conversation; open it in the app. For a past session send `session` instead'
+    : '`svc ps` names those that run';
+  return new CodedError('surface_unsupported', `${name} is no terminal session: ${mend}`);
 }

@@ -106,7 +106,10 @@ export function planInitAgents(settings: Settings, found: readonly InstalledAgen
   const { agents: file } = operatorFilePaths(settings);
   const before = readOperatorText(file);
   if (before !== null)
-    throw new CodedError('conflict', `${file} is there already and is kept; add to it with: svc agents add`);
+    throw new CodedError(
+      'conflict',
+      `${file} is there already and is kept; add to it with: svc agents add <id> --harness <name>`,
+    );
   const models = new Map(builtinAgents().map(({ id, model }) => [id, model]));
   const agents = found.map(({ id, harness, cli }) => {
     const model = models.get(id) ?? null;

@@ -105,10 +105,11 @@ export function resolveAgent(registry: AgentRegistry, id: string | null): Agent 
 export function resolveEffort(agent: Agent, asked: string | null): string | null {
   const effort = asked ?? agent.default_effort;
   if (effort === null || agent.effort_levels.includes(effort)) return effort;
-  const levels = agent.effort_levels.length === 0 ? 'none' : `one of ${agent.effort_levels.join(', ')}`;
-  throw new CodedError('effort_unknown', `agent ${agent.id} takes ${levels} as effort, not "${effort}"`, {
-    details: { agent: agent.id, effort },
-  });
+  const message =
+    agent.effort_levels.length === 0
+      ? `agent ${agent.id} has no effort levels; leave the effort out`
+      : `agent ${agent.id} takes one of ${agent.effort_levels.join(', ')} as effort, not "${effort}"`;
+  throw new CodedError('effort_unknown', message, { details: { agent: agent.id, effort } });
 }
 
 /** The registry as `GET /agents` and `svc agents --json` show it; the values of `env` are hidden. */

@@ -114,7 +114,7 @@ describe('svc agents init', () => {
     expect(listed.default).toBe('codex');
     await expect(agents(['init'], env)).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('svc agents add'),
+      message: expect.stringMatching(/; add to it with: svc agents add <id> --harness <name>$/),
     });
   });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isSessionName } from '../../../src/cli/verbs/attach/choose-worker.ts';
 import { attachCommand } from '../../../src/cli/verbs/attach.ts';
+import { runInProcess } from '../in-process.ts';
 import { createMachine, type Machine } from '../kit.ts';
 
 const LAUNCHER = new URL('../../../src/cli/launcher.mjs', import.meta.url).pathname;
@@ -51,6 +52,15 @@ afterEach(() => {
 });
 
 describe('svc attach', () => {
+  it('says what to do instead where there is no terminal to show the worker in', async () => {
+    const attach = runInProcess(['attach', SESSION], { ...machine.env, SVC_TMUX_SOCKET: worker });
+    await expect(attach).rejects.toMatchObject({
+      code: 'invalid_request',
+      message:
+        'svc attach needs a terminal to show a worker in; `svc transcript <fiber>` prints what was said',
+    });
+  });
+
   it('shows the worker in this terminal, without a daemon, and returns when it is detached', async () => {
     const command = `${process.execPath} ${LAUNCHER} attach ${SESSION}; echo "ended with $?"; sleep 60`;
     const env = Object.entries({ ...machine.env, SVC_TMUX_SOCKET: worker }).flatMap(([name, value]) => [

@@ -62,6 +62,16 @@ describe('svc capture', () => {
     const { code, out } = await machine.svc(...args, '--json');
     expect([code, JSON.parse(out)]).toEqual([1, body]);
   });
+
+  it('[WPL-6] says how to name another folder where the one that was typed is missing', async () => {
+    const message = 'the project folder /nope does not exist';
+    const body = { captured: false, reason: 'project_dir_missing', host: 'host-a', message };
+    await serve({ 'POST /capture': { status: 422, body } });
+    expect(await machine.svc('capture', 'x', '--project-dir', '/nope')).toMatchObject({
+      code: 1,
+      err: `svc: ${message}; make it, or name another with --project-dir\n`,
+    });
+  });
 });
 
 describe('svc claim', () => {

@@ -42,7 +42,12 @@ function nameAgent(pid: number, start_time: string): void {
 describe('svc handoff', () => {
   it('[LIF-7] only stamps the document outside a run, and says so', async () => {
     const outcome = await runVerb(['handoff'], { env: { SVC_STORES: temp.root, SVC_FIBER: 'a' } });
-    expect(outcome).toMatchObject({ code: 0, out: expect.stringContaining('no session is ended') });
+    expect(outcome).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(
+        'This is no worker’s session: the document is stamped, and no session is ended.\n',
+      ),
+    });
     expect(temp.store.read('a').svc?.runtime?.handed_off_at).toMatch(/^\d{4}-.*Z$/);
     expect(await runVerb(['handoff'], { env: { SVC_STORES: temp.root } })).toMatchObject({
       error: 'invalid_request',

@@ -130,7 +130,9 @@ describe('a fiber whose agent is over its usage limit', () => {
     expect(await dispatch('second')).toMatchObject({ dispatched: true, agent: 'second' });
     expect(await dispatch('demo')).toMatchObject({
       already_running: true,
-      notes: [expect.stringContaining('keeps its agent')],
+      notes: [
+        'the worker that runs keeps its agent; to end it and start a fresh one: `svc dispatch a --agent demo --force`',
+      ],
     });
     expect(
       await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a', agent: 'nobody', force: true })),

@@ -226,7 +226,10 @@ describe('a terminal window', () => {
   });
 
   it('[WPL-21] is refused for an app conversation’s id and for what is not there', async () => {
-    await expect(openTerminal(ID, null)).rejects.toMatchObject({ code: 'surface_unsupported' });
+    await expect(openTerminal(ID, null)).rejects.toMatchObject({
+      code: 'surface_unsupported',
+      message: expect.stringContaining('it is the id of an app conversation; open it in the app.'),
+    });
     await expect(openTerminal('nobody', null)).rejects.toMatchObject({
       code: 'session_not_found',
     });

@@ -71,6 +71,14 @@ describe('setAgentEffort', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it('[WPL-17] says of an agent without effort levels that there is none to choose', async () => {
+    writeFileSync(file, JSON.stringify({ agents: [{ id: 'mine', harness: 'pi', effort_levels: [] }] }));
+    await expect(setAgentEffort(settings(), 'mine', 'high')).rejects.toMatchObject({
+      code: 'effort_unknown',
+      message: 'agent mine has no effort levels; leave the effort out',
+    });
+  });
+
   const AGENTS = [
     { id: 'mine', harness: 'pi', effort_levels: ['low', 'high'] },
     { id: 'codex', harness: 'codex', args: ['-s', 'read-only'] },

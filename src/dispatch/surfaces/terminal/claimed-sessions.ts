@@ -1,4 +1,5 @@
 import { CodedError } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import type { ClaimRequest } from '../../../contract/http/capture.ts';
 import type { MuxServer, MuxSession } from '../../../mux/mux.ts';
@@ -93,8 +94,13 @@ export class ClaimedSessions implements ClaimedBy {
     if (session === undefined)
       throw new CodedError(
         'session_not_found',
-        `there is no session ${mux_session} on the tmux server of this daemon; \`svc doctor\` names its socket`,
+        `there is no session ${mux_session} on the tmux server of this daemon; \`${listCommand(this.#world.settings.tmux_socket)}\` lists its sessions`,
       );
     return { session, server: listing.kind === 'alive' ? (listing.server ?? null) : null };
   }
+}
+
+/** The command that lists the sessions of the server at this socket; null: the user's own. */
+function listCommand(socket: string | null): string {
+  return socket === null ? 'tmux ls' : `tmux -S ${shellWord(socket)} ls`;
 }

@@ -56,7 +56,10 @@ describe('service verbs', () => {
 
     it('takes it with --anyway, and warns', async () => {
       const { code, err } = await run('install', ['a', ...absent, '--anyway']);
-      expect([code, err]).toEqual([0, expect.stringContaining('agent pi cannot start here')]);
+      expect([code, err]).toEqual([
+        0,
+        expect.stringContaining('svc: warning: the fiber is written, but agent pi cannot start here: '),
+      ]);
       expect(temp.store.read('a')).toMatchObject({ status: 'active', svc: { agent: 'pi' } });
     });
 
@@ -76,7 +79,7 @@ describe('service verbs', () => {
       const { code, err } = await run('reshape', ['a', '--on-limit', 'pi']);
       expect(code).toBe(0);
       expect(err).toContain(
-        'svc: agent pi, which takes over at a usage limit, cannot start here: Pi is not installed (npm',
+        'svc: warning: the fiber is written, but agent pi, which takes over at a usage limit, cannot start here: Pi is not installed (npm',
       );
     });
   });

@@ -304,6 +304,16 @@ describe('a claim of a session that a person started', () => {
     expect(existsSync(runs) ? readdirSync(runs) : []).toEqual([]);
   });
 
+  it('[WPL-5] names the command that lists the sessions where the named one is missing', async () => {
+    world.fiber('a', {}, { status: 'open' });
+    const missing = 'there is no session nope on the tmux server of this daemon';
+    await expect(claim('a', 'nope')).rejects.toThrow(`${missing}; \`tmux ls\` lists its sessions`);
+    Object.assign(daemon.world.settings, { tmux_socket: '/srv/my tmux.sock' });
+    await expect(claim('a', 'nope')).rejects.toThrow(
+      `${missing}; \`tmux -S '/srv/my tmux.sock' ls\` lists its sessions`,
+    );
+  });
+
   it('[WPL-5] is refused for a fiber of another host, and for one of the app surface', async () => {
     world.machine.startByHand('desk', ['/opt/demo']);
     world.fiber('far', { host: 'host-b' });
