@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { packageRoot } from '../../platform/package-root.ts';
 import { VERBS } from '../verbs.ts';
 import { declareVerbs } from './commander.ts';
 import { readDemoCall } from './demo-call.ts';
@@ -80,7 +82,10 @@ function createProgram(context: CliContext, help: string): Command {
       outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')),
     })
     .helpCommand('help [verb…]', 'Show all verbs, or how one is used')
-    .addHelpText('after', '\nEach verb takes --help. The pages for operators are in ops/ of the package.')
+    .addHelpText(
+      'after',
+      `\nEach verb takes --help. All pages for operators: ${join(packageRoot(), 'ops', 'README.md')}`,
+    )
     .showHelpAfterError(`(${help} shows how it is used)`)
     .exitOverride();
 }

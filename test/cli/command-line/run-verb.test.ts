@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CodedError } from '../../../src/base/errors.ts';
@@ -27,6 +28,13 @@ describe('svc', () => {
     for (const group of Object.keys(VERBS).filter((one) => one !== FOR_PROGRAMS))
       expect(out).toContain(`\n${group}:\n`);
     expect(out).not.toContain(FOR_PROGRAMS);
+  });
+
+  it('names a page in its help that is there, from which all others are found', async () => {
+    const { out } = await machine.svc('help');
+    const page = /All pages for operators:\s+(\S+)/.exec(out)?.[1] ?? '';
+    expect(page).toMatch(/\/ops\/README\.md$/);
+    expect(existsSync(page)).toBe(true);
   });
 
   it('without a verb, shows a new user how to begin, in 80 columns', async () => {
