@@ -3,7 +3,7 @@ import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page } from './chromium.ts';
 import { addComposer } from './composer.ts';
-import { click, focus, holdAnswer, read, textIn } from './controls.ts';
+import { click, fill, focus, holdAnswer, read, textIn } from './controls.ts';
 import { DESKTOP, faults } from './desk-page.ts';
 
 const TITLE = `what is typed while a form is sent${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
@@ -86,5 +86,23 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await page.learn("document.querySelector('[data-fiber=closed] p').click()");
     await until('an empty box', async () => (await textIn(page, 'Reply to the worker')) === '');
     expect(await messagesOf('closed')).toEqual(['Once.']);
+  });
+
+  it('stays in the editor of a body, made of what was saved', async () => {
+    await open('?fiber=edited');
+    await click(page, 'Edit the body');
+    await fill(page, 'Markdown', 'two');
+    await focus(page, 'Markdown');
+    const answer = await holdAnswer(page, '/fiber-edit');
+    await click(page, 'Save');
+    await answer.arrived();
+    await page.type(' and three');
+    await answer.release();
+    await read(page, 'The body is saved.');
+    expect(await textIn(page, 'Markdown')).toBe('two and three');
+    expect(daemon.home.document('edited')).toMatch(/---\ntwo\s*$/);
+    await click(page, 'Save');
+    await until('the page again', async () => (await textIn(page, 'Markdown')) === null);
+    expect(daemon.home.document('edited')).toMatch(/---\ntwo and three\s*$/);
   });
 });

@@ -30,13 +30,14 @@ type BodyEditorProps = {
   kept: boolean;
   worker: boolean;
   onChange(draft: BodyDraft): void;
-  /** It was saved, or is not wanted any more. */
-  onDone(): void;
+  /** This text was saved and is on disk now; the draft may be another one by then. */
+  onSaved(text: string, on_disk: OnDisk): void;
+  onDiscard(): void;
 };
 
 /** The body as a text. What came onto the disk meanwhile is never overwritten unseen. */
 export default function BodyEditor(props: BodyEditorProps): ReactNode {
-  const { reference, draft, kept, worker, onChange, onDone } = props;
+  const { reference, draft, kept, worker, onChange, onSaved, onDiscard } = props;
   const origin = useOrigin();
   const [saving, setSaving] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -48,7 +49,7 @@ export default function BodyEditor(props: BodyEditorProps): ReactNode {
     setSaving(false);
     if (saved.kind === 'saved') {
       toast('The body is saved.');
-      onDone();
+      onSaved(from.text, saved.on_disk);
     } else if (saved.kind === 'conflict') setOnDisk(saved.on_disk);
     else setFault(saved.message);
   };
@@ -86,7 +87,7 @@ export default function BodyEditor(props: BodyEditorProps): ReactNode {
             setOnDisk(null);
             void run(next);
           }}
-          onDiscard={onDone}
+          onDiscard={onDiscard}
         />
       )}
       <Field label={on_disk === null ? 'Markdown' : 'Yours'} error={fault}>
@@ -111,7 +112,7 @@ export default function BodyEditor(props: BodyEditorProps): ReactNode {
             Save
           </Button>
         )}
-        <Button tone="quiet" onClick={onDone}>
+        <Button tone="quiet" disabled={saving} onClick={onDiscard}>
           {isChanged(draft) ? 'Discard the changes' : 'Cancel'}
         </Button>
       </div>
@@ -159,7 +160,10 @@ function isSave({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
   return (ctrlKey || metaKey) && (key === 's' || key === 'Enter');
 }
 
-type Saved = { kind: 'saved' } | { kind: 'conflict'; on_disk: OnDisk } | { kind: 'refused'; message: string };
+type Saved =
+  | { kind: 'saved'; on_disk: OnDisk }
+  | { kind: 'conflict'; on_disk: OnDisk }
+  | { kind: 'refused'; message: string };
 
 /** Saves a draft as what it was made from; again at once where only another part of the document has changed. */
 async function save(reference: string, origin: string | null, draft: BodyDraft): Promise<Saved> {
@@ -171,13 +175,17 @@ async function save(reference: string, origin: string | null, draft: BodyDraft):
       expected_digest: current.base.digest,
       ...toHost(origin),
     });
-    if (answer.ok) return { kind: 'saved' };
+    if (answer.ok) return { kind: 'saved', on_disk: onDisk(answer.value) };
     if (answer.status !== 409 || tries === MOST_TRIES) return { kind: 'refused', message: answer.message };
     const read = await get<FiberReply>(fiberPath(reference, origin));
     if (!read.ok) return { kind: 'refused', message: read.message };
-    const { body = '', digest } = read.value.fiber;
-    const next = afterRefusal(current, { body, digest });
-    if (next.kind === 'conflict') return { kind: 'conflict', on_disk: { body, digest } };
+    const on_disk = onDisk(read.value);
+    const next = afterRefusal(current, on_disk);
+    if (next.kind === 'conflict') return { kind: 'conflict', on_disk };
     current = next.draft;
   }
+}
+
+function onDisk({ fiber: { body = '', digest } }: FiberReply): OnDisk {
+  return { body, digest };
 }

@@ -1,6 +1,6 @@
-import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react';
-import { keepDraft, keptDraft } from '../lib/drafts.ts';
-import { type BodyDraft, isChanged, startEdit } from '../model/body-edit.ts';
+import { lazy, type ReactNode, Suspense, useCallback, useRef, useState } from 'react';
+import { keepDraft, keptDraft, useDraft } from '../lib/drafts.ts';
+import { type BodyDraft, isChanged, type OnDisk, startEdit } from '../model/body-edit.ts';
 import { targetOf } from '../model/links.ts';
 import { referenceOf } from '../model/sheet.ts';
 import type { FiberReply } from '../model/wire.ts';
@@ -27,11 +27,20 @@ type BodyPartProps = {
 export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): ReactNode {
   const { path, body = '', digest } = document;
   const key = draftKey('body', referenceOf(document), useOrigin());
-  const [draft, setDraft] = useState<BodyDraft | null>(() => keptDraft<BodyDraft>(key));
+  const [opened, setOpened] = useState<BodyDraft | null>(null);
+  // What is open and not changed is not kept.
+  const draft = useDraft<BodyDraft>(key) ?? opened;
+  const last = useRef(draft);
+  last.current = draft;
   const [kept, setKept] = useState(true);
   const change = (next: BodyDraft | null) => {
-    setDraft(next);
+    setOpened(next);
     setKept(keepDraft(key, next !== null && isChanged(next) ? next : null));
+  };
+  const saved = (text: string, on_disk: OnDisk) => {
+    const now = keptDraft<BodyDraft>(key) ?? last.current;
+    change(now === null || now.text === text ? null : { ...now, base: on_disk });
+    again();
   };
   const resolve = useCallback((href: string) => targetOf(href, path, fiber_at), [path, fiber_at]);
   if (draft !== null)
@@ -44,7 +53,8 @@ export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): 
             kept={kept}
             worker={worker}
             onChange={change}
-            onDone={() => {
+            onSaved={saved}
+            onDiscard={() => {
               change(null);
               again();
             }}
