@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page } from './chromium.ts';
 import { addComposer } from './composer.ts';
-import { click, fill, focus, holdAnswer, read, textIn } from './controls.ts';
+import { click, fill, focus, holdAnswer, read, textIn, words } from './controls.ts';
 import { DESKTOP, faults } from './desk-page.ts';
 
 const TITLE = `what is typed while a form is sent${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
@@ -21,6 +22,7 @@ const open = async (query: string) => {
 const kept = (key: string) => page.run<string | null>('(key) => localStorage.getItem(key)', key);
 const sheetEnds = () =>
   until('the end of the sheet', () => page.learn<boolean>("document.querySelector('dialog') === null"));
+const address = () => page.learn<string>('location.search');
 
 describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   beforeAll(async () => {
@@ -104,5 +106,66 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await click(page, 'Save');
     await until('the page again', async () => (await textIn(page, 'Markdown')) === null);
     expect(daemon.home.document('edited')).toMatch(/---\ntwo and three\s*$/);
+  });
+
+  it('stays in the form of a task, which stays open for it', async () => {
+    await open('?sheet=stash');
+    await fill(page, 'Task', 'A first task');
+    await focus(page, 'Task');
+    const answer = await holdAnswer(page, '/fiber/create');
+    await click(page, 'Stash it');
+    await answer.arrived();
+    await page.type('\nand its details');
+    await answer.release();
+    await read(page, '“A first task” is among the drafts.');
+    expect(await textIn(page, 'Task')).toBe('A first task\nand its details');
+    expect(await kept('task-draft')).toContain('and its details');
+    expect(daemon.home.document('a-first-task')).not.toContain('and its details');
+  });
+
+  it('is a task of its own after its form was closed and opened, and nothing else is closed by the answer', async () => {
+    await open('?sheet=stash');
+    await fill(page, 'Task', 'Sent and closed');
+    const answer = await holdAnswer(page, '/fiber/create');
+    await click(page, 'Stash it');
+    await answer.arrived();
+    await page.press('Escape');
+    await sheetEnds();
+    await page.press('s');
+    await fill(page, 'Task', 'Written next');
+    await answer.release();
+    await read(page, '“Sent and closed” is among the drafts.');
+    expect(await address()).toBe('?sheet=stash');
+    expect(await textIn(page, 'Task')).toBe('Written next');
+    expect(await kept('task-draft')).toContain('Written next');
+  });
+
+  it('drops the review of a capture that is under way, and what is launched is what was reviewed', async () => {
+    const folder = daemon.home.project('atlas');
+    await open('?sheet=capture');
+    await fill(page, 'Task', 'Reviewed in part');
+    await fill(page, 'Project', folder);
+    await fill(page, 'Agent', 'talks');
+    await focus(page, 'Task');
+    const answer = await holdAnswer(page, '/capture');
+    await click(page, 'Review launch');
+    await answer.arrived();
+    await page.type(', then in full');
+    await answer.release();
+    await until('the form again', async () => (await words(page)).includes('Review launch'));
+    expect(await textIn(page, 'Task')).toBe('Reviewed in part, then in full');
+    await click(page, 'Review launch');
+    await read(page, `Start talks in ${folder} to file a fiber of the text.`);
+    // Another window of the board changes the draft.
+    const other = await browser.open(`http://${daemon.address}/?sheet=capture`, {
+      view: (shown) => shown.look(DESKTOP),
+    });
+    await fill(other, 'Task', 'Not reviewed');
+    await until('the change', async () => (await kept('task-draft'))?.includes('Not reviewed'));
+    await click(page, 'Launch');
+    await read(page, 'A worker files “Reviewed in part, then in full”.');
+    const [captured] = (await daemon.state()).captures;
+    expect(readFileSync(captured!.text_file!, 'utf8')).toBe('Reviewed in part, then in full');
+    expect(await textIn(other, 'Task')).toBe('Not reviewed');
   });
 });

@@ -1,6 +1,7 @@
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { get, post } from '../lib/api.ts';
 import { awaitCapture } from '../lib/awaited-captures.ts';
+import { useIsShown } from '../lib/is-shown.ts';
 import { encodePictures, filesOf } from '../lib/pictures.ts';
 import { useRead } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
@@ -37,6 +38,8 @@ const KINDS: readonly { kind: TaskKind; name: string; does: string }[] = [
   { kind: 'capture', name: 'Capture', does: 'A worker files it and begins at once.' },
 ];
 
+/** A task as it is sent, and the files that its pictures were made of. */
+type ReadyTask = Task & { files: readonly File[] };
 type Fault = { field: TaskField | null; message: string; code: string };
 
 /** Writes a task, to stash it as a draft or to give it to a worker. What is written outlives the page. */
@@ -45,7 +48,9 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   const { draft, change, pictures } = kept;
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
-  const [rehearsed, setRehearsed] = useState<Rehearsal | null>(null);
+  const [reviewed, setReviewed] = useState<{ task: ReadyTask; rehearsal: Rehearsal } | null>(null);
+  const edits = useRef(0);
+  const isShown = useIsShown();
   const [running, setRunning] = useState<Meeting | null>(null);
   const stores = useRead<FiberStores>('/fiber-stores');
   const host = draft.host === '' ? (stores.value?.host ?? '') : draft.host;
@@ -54,18 +59,23 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
     draft.host === '' ? '/agents' : `/agents?origin=${encodeURIComponent(draft.host)}`,
   );
   const close = () => go({ sheet: null });
-  const set = (next: Partial<TaskDraft>) => {
+  const edited = () => {
+    edits.current += 1;
     setFault(null);
+    setReviewed(null);
+  };
+  const set = (next: Partial<TaskDraft>) => {
+    edited();
     setRunning(null);
     change(next);
   };
 
   const refuse = (code: string, message: string) => {
     setFault({ code, message, field: fieldOf({ code, message }) });
-    setRehearsed(null);
+    setReviewed(null);
   };
 
-  const task = async (): Promise<Task | null> => {
+  const readyTask = async (): Promise<ReadyTask | null> => {
     const missing = missingOf(kind, draft);
     const wrong = pictureFault(pictures);
     if (missing !== null) setFault(missing);
@@ -79,23 +89,25 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
         host,
         store: storeOf(origin?.stores ?? [], draft),
         pictures: await encodePictures(pictures),
+        files: pictures,
       };
     return null;
   };
 
   const send = async () => {
-    const whole = await task();
-    if (whole === null) return;
-    if (kind === 'capture' && draft.meeting !== '') return record(whole);
-    const sent = await sendTask(whole, kept.progress, API, Date.now);
+    const task = reviewed?.task ?? (await readyTask());
+    if (task === null) return;
+    if (kind === 'capture' && task.draft.meeting !== '') return record(task);
+    const sent = await sendTask(task, kept.progress, API, Date.now);
     if (sent.kind === 'refused') {
       kept.setProgress(sent.progress);
       refuse(sent.refusal.code, sent.refusal.message);
       return;
     }
-    const title = titleOf(draft.text);
-    kept.sent();
-    close();
+    const title = titleOf(task.draft.text);
+    const whole = kept.sent(task.draft.text, task.files);
+    if (!whole) setReviewed(null);
+    else if (isShown()) close();
     if (sent.kind === 'captured') {
       awaitCapture(sent.run_id, title);
       toast(`A worker files “${title}”. It is told here when its fiber is there.`);
@@ -105,15 +117,14 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
       });
   };
 
-  const record = async ({ draft: sent, store }: Task) => {
+  const record = async ({ draft: sent, store, files }: ReadyTask) => {
     const started = await startMeeting<Captured>('/capture', captureRequest(sent, store));
     setRunning(started.ok || started.recording ? null : started.meeting);
     if (!started.ok && !started.recording) return refuse(started.code, started.message);
-    const title = titleOf(sent.text);
-    go({ sheet: 'meeting' });
+    if (isShown()) go({ sheet: 'meeting' });
     if (started.ok) {
-      kept.sent();
-      awaitCapture(started.value.run_id, title);
+      kept.sent(sent.text, files);
+      awaitCapture(started.value.run_id, titleOf(sent.text));
     } else {
       // Its text is still to be captured; the recording is there.
       change({ meeting: '' });
@@ -122,10 +133,13 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   };
 
   const review = async () => {
-    const whole = await task();
-    if (whole === null) return;
-    const answer = await rehearse(whole, API);
-    if (answer.ok) setRehearsed(answer.value);
+    const before = edits.current;
+    const task = await readyTask();
+    if (task === null) return;
+    const answer = await rehearse(task, API);
+    // It is about a task that is no longer what is written.
+    if (edits.current !== before) return;
+    if (answer.ok) setReviewed({ task, rehearsal: answer.value });
     else {
       setRunning(refusedMeeting(answer.body).meeting);
       refuse(answer.code, answer.message);
@@ -145,7 +159,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
     }
   };
 
-  const submit = run(kind === 'stash' || rehearsed !== null ? send : review);
+  const submit = run(kind === 'stash' || reviewed !== null ? send : review);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -154,7 +168,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   const errorOf = (field: TaskField) => (fault?.field === field ? fault.message : null);
   const addPictures = (files: readonly File[]) => {
     if (files.length === 0) return false;
-    setFault(null);
+    edited();
     kept.setPictures([...pictures, ...files]);
     return true;
   };
@@ -181,7 +195,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
           }}
         >
           <Kinds kind={kind} id={id} locked={busy} />
-          {rehearsed === null ? (
+          {reviewed === null ? (
             <div className={styles.fields}>
               <TextField draft={draft} set={set} error={errorOf('text')} kind={kind} />
               <div className={styles.row}>
@@ -212,7 +226,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
                 error={errorOf('pictures')}
                 onAdd={addPictures}
                 onRemove={(gone) => {
-                  setFault(null);
+                  edited();
                   kept.setPictures(pictures.filter((one) => one !== gone));
                 }}
               />
@@ -222,7 +236,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
             </div>
           ) : (
             <div className={styles.fields}>
-              <RehearsalView rehearsal={rehearsed} />
+              <RehearsalView rehearsal={reviewed.rehearsal} />
               {pictures.length > 0 && (
                 <p className={styles.note}>
                   Pictures belong to a fiber: the board files it first, with {countOf(pictures.length)}, and
@@ -256,17 +270,17 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
                 ? `Filed as ${kept.progress.filed.id}; the rest is still to be sent.`
                 : ''}
             </p>
-            <Button tone="quiet" onClick={rehearsed === null ? close : () => setRehearsed(null)}>
-              {rehearsed === null ? 'Close' : 'Back'}
+            <Button tone="quiet" onClick={reviewed === null ? close : () => setReviewed(null)}>
+              {reviewed === null ? 'Close' : 'Back'}
             </Button>
             <Button
-              key={rehearsed === null ? 'write' : 'launch'}
+              key={reviewed === null ? 'write' : 'launch'}
               type="submit"
               tone="agent"
               disabled={busy}
-              autoFocus={rehearsed !== null}
+              autoFocus={reviewed !== null}
             >
-              {submitWords(kind, rehearsed !== null, busy, fault?.code === 'no_answer')}
+              {submitWords(kind, reviewed !== null, busy, fault?.code === 'no_answer')}
             </Button>
           </footer>
         </form>

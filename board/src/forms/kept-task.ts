@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { keepDraft, keptDraft, useDraft } from '../lib/drafts.ts';
 import { keepFiles, keptFiles } from '../lib/kept-files.ts';
-import { EMPTY_TASK, nextTask, parseTask, type TaskDraft } from '../model/task.ts';
+import { nextTask, parseTask, type TaskDraft } from '../model/task.ts';
 import { NO_PROGRESS, type Progress } from './send-task.ts';
 
 const DRAFT = 'task-draft';
@@ -14,15 +15,21 @@ export type KeptTask = {
   setPictures(pictures: readonly File[]): void;
   progress: Progress;
   setProgress(progress: Progress): void;
-  /** Forgets the task, which was sent; the next one begins with its host, project and store. */
-  sent(): void;
+  /**
+   * Forgets what was sent; the next task begins with its host, project and store. A text that was changed and pictures
+   * that were added since then stay. True if nothing is left to be sent.
+   */
+  sent(text: string, pictures: readonly File[]): boolean;
 };
 
 /** The task that is being written, which outlives the page until it is sent. */
 export function useKeptTask(): KeptTask {
-  const [draft, setDraft] = useState(() => parseTask(localStorage.getItem(DRAFT)) ?? EMPTY_TASK);
-  const [progress, setProgress] = useState(keptProgress);
+  const kept = useDraft(DRAFT);
+  const [meeting, setMeeting] = useState<TaskDraft['meeting']>('');
+  const progress = { ...NO_PROGRESS, ...useDraft<Progress>(PROGRESS) };
   const [pictures, setPictures] = useState<readonly File[]>([]);
+  const last = useRef(pictures);
+  last.current = pictures;
   useEffect(() => {
     let here = true;
     void keptFiles(PICTURES).then((files) => here && setPictures((now) => (now.length === 0 ? files : now)));
@@ -30,48 +37,29 @@ export function useKeptTask(): KeptTask {
       here = false;
     };
   }, []);
-  const keepDraft = (next: TaskDraft) => {
-    keep(DRAFT, next);
-    setDraft(next);
-  };
-  const keepProgress = (next: Progress) => {
-    keep(PROGRESS, next);
-    setProgress(next);
-  };
   const keepPictures = (next: readonly File[]) => {
     void keepFiles(PICTURES, next);
     setPictures(next);
   };
   return {
-    draft,
-    change: (change) => keepDraft({ ...draft, ...change }),
+    draft: { ...parseTask(kept), meeting },
+    change(change) {
+      keepDraft(DRAFT, { ...parseTask(keptDraft(DRAFT)), ...change });
+      if (change.meeting !== undefined) setMeeting(change.meeting);
+    },
     pictures,
     setPictures: keepPictures,
     progress,
-    setProgress: keepProgress,
-    sent() {
-      keepDraft(nextTask(draft));
-      keepProgress(NO_PROGRESS);
-      keepPictures([]);
+    setProgress: (next) => void keepDraft(PROGRESS, next),
+    sent(text, files) {
+      const now = parseTask(keptDraft(DRAFT));
+      const added = last.current.filter((one) => !files.includes(one));
+      keepDraft(PROGRESS, null);
+      keepPictures(added);
+      if (now.text !== text) return false;
+      keepDraft(DRAFT, nextTask(now));
+      setMeeting('');
+      return added.length === 0;
     },
   };
-}
-
-function keptProgress(): Progress {
-  try {
-    const kept = JSON.parse(localStorage.getItem(PROGRESS) ?? 'null') as Partial<Progress> | null;
-    const { unsure_since = null, filed = null } = kept ?? {};
-    return { unsure_since, filed };
-  } catch {
-    return NO_PROGRESS;
-  }
-}
-
-/** A full or forbidden storage must not keep anybody from writing. */
-function keep(key: string, value: unknown): void {
-  try {
-    localStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    // What is on the page stays there.
-  }
 }

@@ -62,27 +62,21 @@ function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0]?.trim() ?? '';
 }
 
-/** A draft as it was kept; null where it cannot be one. */
-export function parseTask(kept: string | null): TaskDraft | null {
-  if (kept === null) return null;
-  try {
-    const found = JSON.parse(kept) as Partial<Record<keyof TaskDraft, unknown>> | null;
-    if (typeof found !== 'object' || found === null) return null;
-    const text = (key: keyof TaskDraft) => (typeof found[key] === 'string' ? found[key] : '');
-    return {
-      text: text('text'),
-      host: text('host'),
-      project: text('project'),
-      store: text('store'),
-      agent: text('agent'),
-      effort: text('effort'),
-      surface: found.surface === 'app' ? 'app' : 'cli',
-      // A recording is chosen again each time.
-      meeting: '',
-    };
-  } catch {
-    return null;
-  }
+/** A draft as it was kept, whatever that is. */
+export function parseTask(kept: unknown): TaskDraft {
+  const found = (kept ?? {}) as Partial<Record<keyof TaskDraft, unknown>>;
+  const text = (key: keyof TaskDraft) => (typeof found[key] === 'string' ? found[key] : '');
+  return {
+    text: text('text'),
+    host: text('host'),
+    project: text('project'),
+    store: text('store'),
+    agent: text('agent'),
+    effort: text('effort'),
+    surface: found.surface === 'app' ? 'app' : 'cli',
+    // A recording is chosen again each time.
+    meeting: '',
+  };
 }
 
 /** What the next task begins with: where this one went to. */
