@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
@@ -23,6 +24,17 @@ const kept = (key: string) => page.run<string | null>('(key) => localStorage.get
 const sheetEnds = () =>
   until('the end of the sheet', () => page.learn<boolean>("document.querySelector('dialog') === null"));
 const address = () => page.learn<string>('location.search');
+
+const IN_EDITOR = `[...document.querySelectorAll('*')].find(({ shadowRoot }) => shadowRoot)?.shadowRoot`;
+const editorText = () =>
+  page.learn<string>(`[...(${IN_EDITOR}?.querySelectorAll('.cm-content') ?? [])].at(-1)?.innerText ?? ''`);
+async function write(text: string): Promise<void> {
+  await until('the editor', async () => (await editorText()) !== '');
+  await page.learn(
+    `[...${IN_EDITOR}.querySelectorAll('.cm-content')].at(-1).focus(); document.execCommand('selectAll'); undefined`,
+  );
+  await page.type(text);
+}
 
 describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   beforeAll(async () => {
@@ -167,5 +179,41 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     const [captured] = (await daemon.state()).captures;
     expect(readFileSync(captured!.text_file!, 'utf8')).toBe('Reviewed in part, then in full');
     expect(await textIn(other, 'Task')).toBe('Not reviewed');
+  });
+
+  it('stays in the editor of a settings file, not saved yet', async () => {
+    await open('?view=settings&part=file-host');
+    await write('{ "max_concurrent": 7 }');
+    const answer = await holdAnswer(page, '/config/host');
+    await click(page, 'Save');
+    await answer.arrived();
+    await write('{ "max_concurrent": 8 }');
+    await answer.release();
+    await read(page, 'host.json is saved.');
+    await read(page, 'Not saved yet');
+    expect(await editorText()).toContain('"max_concurrent": 8');
+    await click(page, 'Save');
+    await until('the second save', () =>
+      readFileSync(join(daemon.home.config, 'host.json'), 'utf8').includes('8'),
+    );
+    await until('nothing to save', async () => !(await words(page)).includes('Not saved yet'));
+  });
+
+  it('stays in the editor of a settings file that was changed on disk', async () => {
+    const file = join(daemon.home.config, 'projects.json');
+    await open('?view=settings&part=file-projects');
+    await write('["/srv/mine"]');
+    writeFileSync(file, '["/srv/theirs"]');
+    const answer = await holdAnswer(page, '/config/projects');
+    await click(page, 'Save');
+    await answer.arrived();
+    await write('["/srv/mine", "/srv/more"]');
+    await answer.release();
+    await read(page, 'Your edit is kept');
+    await until('the edit', async () => (await editorText()).includes('/srv/more'));
+    await click(page, 'Save merged');
+    await read(page, 'projects.json is saved.');
+    expect(readFileSync(file, 'utf8')).toBe('["/srv/mine", "/srv/more"]');
+    await until('the saved text', async () => (await editorText()) === '["/srv/mine", "/srv/more"]');
   });
 });

@@ -87,18 +87,21 @@ export default function FileEditor({ id }: { id: string }): ReactNode {
     const expected_digest = conflict ? disk.digest : (mine?.digest ?? disk.digest);
     const answer = await post<ConfigWritten>(`/config/${id}`, { text, expected_digest });
     setBusy(false);
+    // What was written meanwhile is not saved yet; the editor may be closed by now.
+    const now = area.current?.text() ?? keptOf(id)?.text ?? text;
     if (answer.ok) {
-      change(null);
+      const { removed, note, digest } = answer.value;
+      change(now === text ? null : { text: now, digest });
+      setDisk({ ...disk, text, digest });
       setConflict(false);
       setSentence(null);
-      const { removed, note } = answer.value;
       toast(`${id}.json is ${removed ? 'removed' : 'saved'}.${note === null ? '' : ` ${note}`}`);
       await load();
       for (const path of ['/agents', '/fiber-stores', STATE_PATH]) readAgain(path);
       return;
     }
     if (answer.status === 409) {
-      change({ text, digest: mine?.digest ?? disk.digest });
+      change({ text: now, digest: mine?.digest ?? disk.digest });
       if ((await load()) !== null) setConflict(true);
       return;
     }
