@@ -6,7 +6,7 @@ import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { likeness, samplesOf, voice, writeWav } from '../kit/sound.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
-import { axeFaults, below, click, fill, read, VIEWS, words } from './controls.ts';
+import { axeFaults, below, click, fill, holdAnswer, read, textIn, VIEWS, words } from './controls.ts';
 import { faults, PHONE } from './desk-page.ts';
 import { MeetingStandIn } from './meeting-stand-in.ts';
 
@@ -183,6 +183,18 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await click(page, 'End it');
     await read(page, 'The recorder writes what it still has');
     expect(daemon.asked.at(-1)).toEqual({ path: '/meeting/stop', body: {} });
+  });
+
+  it('keeps the text of the next mark that is written while one is sent', async () => {
+    const page = await begin();
+    await fill(page, 'Mark this moment', 'agreed');
+    const answer = await holdAnswer(page, '/meeting/mark');
+    await click(page, 'Mark');
+    await answer.arrived();
+    await fill(page, 'Mark this moment', 'the next');
+    await answer.release();
+    await read(page, 'Marked: 10:04:31 agreed');
+    expect(await textIn(page, 'Mark this moment')).toBe('the next');
   });
 
   it('keeps the screen on from the start to the end of the recording, and no longer', async () => {

@@ -44,7 +44,13 @@ export default function RosterEditor({ row, onDone }: { row: FiberRow; onDone():
         error={fault}
       >
         {(input) => (
-          <textarea {...input} rows={4} value={text} onChange={({ target }) => setText(target.value)} />
+          <textarea
+            {...input}
+            rows={4}
+            value={text}
+            readOnly={saving}
+            onChange={({ target }) => setText(target.value)}
+          />
         )}
       </Field>
       <div className={styles.buttons}>

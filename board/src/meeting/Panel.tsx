@@ -127,7 +127,8 @@ function Mark(): ReactNode {
     setBusy(true);
     const answer = await markMeeting(text);
     setBusy(false);
-    if (answer.ok) setText('');
+    // What is written meanwhile is another mark.
+    if (answer.ok) setText((now) => (now === text ? '' : now));
     setOutcome(
       answer.ok ? { fault: false, text: markedText(answer.value) } : { fault: true, text: answer.message },
     );

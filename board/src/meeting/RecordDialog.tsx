@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useOrigin } from '../fiber/origin.ts';
+import { useIsShown } from '../lib/is-shown.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
 import { joinMeeting, SELDOM_MS } from '../model/meeting.ts';
@@ -30,6 +31,7 @@ export default function RecordDialog({ fiber, title, onClose }: RecordDialogProp
   const [running, setRunning] = useState<Meeting | null>(null);
   const modes = answer?.modes ?? [];
   const mode = chosen === '' ? modes[0] : chosen;
+  const isShown = useIsShown();
   const show = () => go({ fiber: null, part: null, sheet: 'meeting' });
   const start = async () => {
     if (mode === undefined) return;
@@ -38,10 +40,11 @@ export default function RecordDialog({ fiber, title, onClose }: RecordDialogProp
     const started = await startMeeting('/meeting/join', joinMeeting(mode, fiber, origin, note));
     setBusy(false);
     setRunning(started.ok || started.recording ? null : started.meeting);
-    if (started.ok) show();
-    else if (started.recording) {
+    if (started.ok) {
+      if (isShown()) show();
+    } else if (started.recording) {
       toast(`${started.message} The recording goes on all the same.`, { tone: 'fault' });
-      show();
+      if (isShown()) show();
     } else setFault(started.message);
   };
   return (
@@ -75,7 +78,13 @@ export default function RecordDialog({ fiber, title, onClose }: RecordDialogProp
               hint="The first line is the title of the recording. It may be left empty."
             >
               {(input) => (
-                <textarea {...input} rows={3} value={note} onChange={({ target }) => setNote(target.value)} />
+                <textarea
+                  {...input}
+                  rows={3}
+                  value={note}
+                  readOnly={busy}
+                  onChange={({ target }) => setNote(target.value)}
+                />
               )}
             </Field>
           </>
