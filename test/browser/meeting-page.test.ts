@@ -136,6 +136,19 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('offers the microphone for the next meeting, which began elsewhere', async () => {
+    const page = await begin();
+    await sends('its first frames');
+    daemon.become({ launch: 'launch-2', title: 'Review of the loggers' });
+    daemon.say({ state: 'ended', reason: 'It was stopped.' });
+    await read(page, 'Review of the loggers');
+    await read(page, 'No phone is the microphone of this meeting now');
+    await click(page, 'Use this phone as the microphone');
+    await read(page, 'This phone is the microphone.');
+    await sends('frames for the next');
+    expect(daemon.sent.length).toBe(2);
+  });
+
   it('[AUD-6] says why its audio is refused', async () => {
     daemon.greets = { state: 'refused', reason: 'Another meeting is recorded.' };
     const page = await begin();

@@ -92,7 +92,10 @@ const OFFERS = {
 
 /** Whether this page is the microphone, why not, and what to do about it. */
 function Audio({ meeting, microphone, other }: AudioProps): ReactNode {
-  const { state, muted, peak_db } = microphone;
+  const { muted, peak_db } = microphone;
+  // What ended the last meeting says nothing of this one.
+  const stale = microphone.state.kind === 'over' && meeting !== null && meeting.launch !== microphone.launch;
+  const state: AudioState = stale ? { kind: 'off' } : microphone.state;
   const says = audioSays(state, muted, other);
   const text = useTimeText((now) =>
     says.tone === 'live' && isSlow(microphone, now) ? SLOW_LINE : says.text,

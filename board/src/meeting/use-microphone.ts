@@ -7,6 +7,8 @@ const SLOW_MS = 3_000;
 
 export type UsedMicrophone = {
   state: AudioState;
+  /** The launch id of the meeting that it was connected to last; null before that. */
+  launch: string | null;
   /** The system gives it no sound for now. */
   muted: boolean;
   peak_db: number | null;
@@ -27,6 +29,7 @@ export function isSlow({ behind_at }: UsedMicrophone, now: number): boolean {
 export function useMicrophone(): UsedMicrophone {
   const microphone = useRef<Microphone | null>(null);
   const [state, setState] = useState<AudioState>({ kind: 'off' });
+  const [launch, setLaunch] = useState<string | null>(null);
   const [muted, setMuted] = useState(false);
   const [peak_db, setPeak] = useState<number | null>(null);
   const [behind_at, setBehind] = useState<number | null>(null);
@@ -48,6 +51,7 @@ export function useMicrophone(): UsedMicrophone {
   );
   return {
     state,
+    launch,
     muted,
     peak_db,
     behind_at,
@@ -80,7 +84,10 @@ export function useMicrophone(): UsedMicrophone {
         return false;
       }
     },
-    connect: (launch) => microphone.current?.connect(launch),
+    connect(to) {
+      setLaunch(to);
+      microphone.current?.connect(to);
+    },
     close() {
       release();
       setState({ kind: 'off' });
