@@ -195,7 +195,8 @@ function askingWords({ phase, said }: NonNullable<PlacedRow['runtime']>): string
 }
 
 function heldSince({ id, path }: PlacedRow, { state }: Asked): number | null {
-  return state.pending_launch.find((one) => one.fiber_id === id && path.startsWith(one.store))?.since ?? null;
+  const held = state.pending_launch.find((one) => one.fiber_id === id && path.startsWith(`${one.store}/`));
+  return held?.since ?? null;
 }
 
 /** The incidents that ended several workers at once; the death of one worker is told by its fiber. */

@@ -214,6 +214,17 @@ describe('what cannot start', () => {
     ]);
   });
 
+  it('is told with the time of its own store, where a store whose name begins the same has its id', () => {
+    const pending_launch = ['/srv/notes', '/srv/notes-old'].map((store, at) => ({
+      ...{ fiber_id: 'loader', uid: '', store, reason: 'killed', note: null },
+      since: NOW - (at + 1) * 60_000,
+    }));
+    const store = '/srv/notes-old';
+    const row = { id: 'loader', store, path: `${store}/.fibers/loader/loader.md` };
+    const { cannot_start } = page([{ ...row, held: 'killed', gate: 'held' }], { pending_launch });
+    expect(cannot_start).toMatchObject([{ what: 'loader', since: NOW - 120_000 }]);
+  });
+
   it('is told once for all where the host is the reason', () => {
     const brake = { on: true, since: NOW - 60_000, note: null };
     const { faults, cannot_start } = page([{ gate: 'stopped_all' }, { gate: 'stopped_all' }], { brake });
