@@ -263,7 +263,7 @@ export class FleetFeeds {
   }
 }
 
-/** A host that answers something, as a feed that cannot be read, is asked for what it is asked for, and tells by itself what is wrong. */
+/** A host that answers, even with a feed that cannot be read, still gets requests: its own answers say what is wrong. */
 function silenceOf({ name, breaker, error, last_ok_at }: RemoteState): SilentRemote | null {
   const reason = error?.message ?? '';
   if (error?.code === 'build_changed') return { name, code: error.code, reason, last_ok_at };

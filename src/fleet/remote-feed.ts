@@ -454,7 +454,7 @@ export class RemoteFeed {
     if (this.#seen() !== was) this.#in.changed();
   }
 
-  /** What who reads the copy is told of it, but for times. */
+  /** What readers of the copy are told about it, without the times. */
   #seen(): string {
     return JSON.stringify([this.#state, this.#error, this.#build]);
   }

@@ -54,8 +54,8 @@ type Silence = {
 };
 
 /**
- * Decides which checks may run now and which disks are silent. Pure: the time is a parameter of every call. Only a
- * check that got a slot says something about its path.
+ * Decides which checks may run now and which disks are silent. Takes the time as a parameter of every
+ * call. Only a check that got a slot says something about its path.
  */
 export class CheckSlots {
   readonly #limits: CheckLimits;

@@ -6,7 +6,8 @@ import { type Answer, post } from './api.ts';
 const UPLOAD_MS = 120_000;
 
 /**
- * Stores pictures for a fiber of a host by `POST /attachments`, all or none; of the one that answers for null. Throws if a file cannot be read, or what reads it not loaded.
+ * Stores pictures for a fiber by `POST /attachments`: all of them or none. `origin` null is the host that answers.
+ * Rejects if a file, or the module that hashes it, cannot be loaded.
  */
 export async function storePictures(
   fiber: string,

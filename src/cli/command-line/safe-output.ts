@@ -22,7 +22,7 @@ export type CliProcess = Omit<
 
 const USUAL_WIDTH = 80;
 const USUAL_HEIGHT = 24;
-/** Control sequences of a terminal: to its first line or the start of this one, and clear what follows on the line or on the screen. */
+/** Cursor to the top left; clear to the end of the line; cursor to the start of the line; clear to the end of the screen. */
 const HOME = '\u001b[H';
 const TO_LINE_END = '\u001b[K';
 const LINE_START = '\r';

@@ -1,3 +1,4 @@
+/** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
 import { z } from 'zod';
 import { deathSchema } from '../../contract/fiber.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
@@ -16,8 +17,6 @@ export const appRecordSchema = z.object({
   effort: z.string().nullable(),
 });
 export type AppRecord = z.infer<typeof appRecordSchema>;
-
-/** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
 
 /** What a start that goes on with an earlier conversation found, and what it was to say. */
 const resumeRecordSchema = z.object({
