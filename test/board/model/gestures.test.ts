@@ -161,11 +161,25 @@ describe('what can be done to a card', () => {
     expect(named(found, 'open')?.refused).toBeNull();
   });
 
-  it('refuses another write while one is being saved, and writes about a document that cannot be read', () => {
-    for (const { refused, act } of gestures({}, { saving: true }))
-      if (act.kind !== 'sheet') expect(refused).toBe('Its last change is still being saved.');
-    for (const { refused, act } of gestures({ error: 'line 4' }))
-      if (act.kind !== 'sheet') expect(refused).toBe('Its document cannot be read: line 4');
+  it('refuses another write while one is being saved, and names why a document cannot be read', () => {
+    const writes = ['launch', 'review', 'accept', 'set_aside'];
+    writes.push(
+      'rest:2026-11-24',
+      'rest:2026-11-30',
+      'rest:2026-12-01',
+      'rest:none',
+      'pin',
+      'repeat',
+      'nest',
+    );
+    const refusals = (of: Partial<FiberRow>, facts?: Partial<GestureFacts>) =>
+      gestures(of, facts)
+        .filter(({ act }) => act.kind !== 'sheet')
+        .map(({ id, refused }) => [id, refused]);
+    const all = (words: string, ids = writes) => ids.map((id) => [id, words]);
+    expect(refusals({}, { saving: true })).toEqual(all('Its last change is still being saved.'));
+    const unread = 'Its document cannot be read: line 4';
+    expect(refusals({ error: 'line 4' })).toEqual(all(unread, ['drafts', ...writes]));
   });
 
   it('asks the host whose feed has the fiber, and says where that is its last known state', () => {
