@@ -210,7 +210,7 @@ function moves(subject: Subject): Gesture[] {
   if (state !== 'review' && !parked) found.push(toReview(subject));
   // Accepting a role that only waits for its next run would change nothing.
   if (state !== 'accepted' && !parked && state !== 'scheduled') found.push(accept(subject));
-  if (state !== 'set_aside') found.push(setAside(subject, kind));
+  if (state !== 'set_aside') found.push(setAside(subject));
   return found;
 }
 
@@ -372,9 +372,9 @@ function accept(subject: Subject): Gesture {
   );
 }
 
-function setAside(subject: Subject, kind: Subject['kind']): Gesture {
+function setAside(subject: Subject): Gesture {
   const says =
-    kind === 'oneshot'
+    subject.kind === 'oneshot'
       ? 'It ends without being accepted; nothing is deleted.'
       : 'The role ends: it is not launched again; nothing is deleted.';
   return move(
