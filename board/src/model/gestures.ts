@@ -202,7 +202,7 @@ function refusedMove(subject: Subject): string | null {
 }
 
 function moves(subject: Subject): Gesture[] {
-  const { state, kind, place } = subject;
+  const { state, place } = subject;
   const parked = state === 'parked';
   const found: Gesture[] = [];
   if (place !== 'drafts' && !parked) found.push(toDrafts(subject));
