@@ -1,4 +1,5 @@
 import { isCoded, messageOf } from '../base/errors.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { HarnessAdapter, HarnessFinding } from './adapter.ts';
@@ -93,7 +94,7 @@ function foldersByAgent(
       folders.set(id, (folders.get(id) ?? new Set()).add(project_dir));
     } catch (error) {
       if (!isCoded(error, 'agent_unknown')) throw error;
-      const mend = `choose another with: svc fiber edit ${fiber} --set svc.agent=ID`;
+      const mend = `choose another with: svc fiber edit ${shellWord(fiber)} --set svc.agent=ID`;
       unknown.push({ severity: 'error', what: `${fiber}: ${error.message}`, mend });
     }
   }

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { type FiberDocument, NEW_WORKTREE } from '../contract/fiber.ts';
 import type { DocumentEdit } from '../fibers/edit.ts';
 
@@ -52,7 +53,7 @@ export function noteWorktree(
   if (made !== null && project_dir !== undefined && project_dir !== made.folder)
     throw new CodedError(
       'invalid_request',
-      `${id} works in a git worktree of its own, ${made.folder}; give that up first with: svc reshape ${id} --drop-worktree`,
+      `${id} works in a git worktree of its own, ${made.folder}; give that up first with: svc reshape ${shellWord(id)} --drop-worktree`,
     );
   if (worktree === true && made === null) edit.set['svc.worktree'] = NEW_WORKTREE;
 }
@@ -62,7 +63,7 @@ export function requireService(document: FiberDocument, verb: string): void {
   if (document.svc !== undefined) return;
   throw new CodedError(
     'no_service',
-    `"${document.id}" has no svc block, so there is nothing to ${verb}; use "svc install ${document.id} --project-dir <dir>" first`,
+    `"${document.id}" has no svc block, so there is nothing to ${verb}; use "svc install ${shellWord(document.id)} --project-dir <dir>" first`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { CodedError } from '../base/errors.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { armed, type PlannedEdit, requireProjectDir, stamp } from './planned-edit.ts';
 
@@ -21,7 +22,7 @@ export function planArm(document: FiberDocument, options: { project_dir?: string
   if (document.svc === undefined) {
     throw new CodedError(
       'arm_refused',
-      `"${document.id}" has no svc block; make it a service with "svc install ${document.id} --project-dir <dir>" first`,
+      `"${document.id}" has no svc block; make it a service with "svc install ${shellWord(document.id)} --project-dir <dir>" first`,
     );
   }
   const set: PlannedEdit['set'] = {};

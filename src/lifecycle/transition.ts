@@ -1,4 +1,5 @@
 import { CodedError } from '../base/errors.ts';
+import { shellWord } from '../base/shell-word.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { TransitionAction, TransitionTarget } from '../contract/http/lifecycle.ts';
 import { planPause, planResume } from './arming-verbs.ts';
@@ -42,7 +43,7 @@ function toInFlight(document: FiberDocument, facts: VerbFacts, now: number): Tra
   if (document.svc === undefined)
     throw new CodedError(
       'arm_refused',
-      `"${document.id}" has no svc block, so no worker can take it up; make it a service with "svc install ${document.id} --project-dir <dir>" first`,
+      `"${document.id}" has no svc block, so no worker can take it up; make it a service with "svc install ${shellWord(document.id)} --project-dir <dir>" first`,
       { details: { fiber_id: document.id } },
     );
   const still = { end_worker: false, edit: null, dispatch: false };

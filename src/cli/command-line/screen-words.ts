@@ -1,3 +1,4 @@
+import { shellWord } from '../../base/shell-word.ts';
 import type { BlockedView } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
 import type { Receipt } from '../../contract/http/messages.ts';
@@ -24,9 +25,9 @@ export function letGo(reason: string, fiber_id: string, svc = 'svc'): string {
     case 'boot_quarantine':
       return `${svc} daemon release`;
     case 'not_concluded':
-      return `${svc} why ${fiber_id}`;
+      return `${svc} why ${shellWord(fiber_id)}`;
     default:
-      return `${svc} resume ${fiber_id}`;
+      return `${svc} resume ${shellWord(fiber_id)}`;
   }
 }
 

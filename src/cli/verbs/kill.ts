@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isCoded } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { type KillRequest, killedSchema } from '../../contract/http/dispatch.ts';
 import { endsWorkers } from '../command-line/confirm.ts';
 import { DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
@@ -37,7 +38,7 @@ export const verb = defineVerb({
         const { fault } = killed;
         return {
           json: killed,
-          text: `${how} ${killed.fiber_id}.\nIt is held, also when the daemon is restarted; let it go on with: svc resume ${killed.fiber_id}\n`,
+          text: `${how} ${killed.fiber_id}.\nIt is held, also when the daemon is restarted; let it go on with: svc resume ${shellWord(killed.fiber_id)}\n`,
           faults: fault === undefined ? [] : [fault],
           exit: fault === undefined ? EXIT.ok : EXIT.refused,
         };

@@ -4,6 +4,7 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-words.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { readSettings } from '../../config/settings.ts';
 import { statusOf } from '../../contract/error-codes.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
@@ -191,7 +192,7 @@ async function addressOf(
   if (address !== null) return address;
   throw new CodedError(
     'no_worker',
-    `no worker of ${fiber.id} can be written to; start one with: svc dispatch ${fiber.id} --message "…"`,
+    `no worker of ${fiber.id} can be written to; start one with: svc dispatch ${shellWord(fiber.id)} --message "…"`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { CodedError } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Claimed } from '../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
@@ -67,7 +68,7 @@ export function claimableDocument(
   if (document.uid === null)
     throw new CodedError(
       'uid_missing',
-      `${id} has no ULID in its frontmatter; \`svc install ${id}\` writes one`,
+      `${id} has no ULID in its frontmatter; \`svc install ${shellWord(id)}\` writes one`,
     );
   if (svc?.host !== undefined && svc.host !== host)
     throw new CodedError(
@@ -122,7 +123,7 @@ export function claimManifest(
 export function otherWorker(document: FiberDocument, run: Run): CodedError {
   return new CodedError(
     'worker_exists',
-    `${document.id} has another worker, ${run.mux_session}; end it with \`svc kill ${document.id}\` before you claim it`,
+    `${document.id} has another worker, ${run.mux_session}; end it with \`svc kill ${shellWord(document.id)}\` before you claim it`,
     { details: { fiber_id: document.id, mux_session: run.mux_session } },
   );
 }

@@ -45,17 +45,17 @@ export function explainGate(
     case 'svc_block':
       return {
         message: 'it is a plain document, without a svc block',
-        mend: `make it a task of a worker with \`svc install ${id} --project-dir DIR\``,
+        mend: `make it a task of a worker with \`svc install ${shellWord(id)} --project-dir DIR\``,
       };
     case 'host':
       return svc?.host === undefined
         ? {
             message: 'it names no host that dispatches it',
-            mend: `\`svc install ${id}\` makes this host, ${facts.host}, its own`,
+            mend: `\`svc install ${shellWord(id)}\` makes this host, ${facts.host}, its own`,
           }
         : {
             message: `it belongs to host ${svc.host}, and this is ${facts.host}`,
-            mend: `ask there, or take it over with \`svc install ${id} --host ${facts.host}\``,
+            mend: `ask there, or take it over with \`svc install ${shellWord(id)} --host ${facts.host}\``,
           };
     case 'document':
       return {
@@ -69,7 +69,7 @@ export function explainGate(
         explainSurface(id, facts) ??
         explainWorker(id, facts) ?? {
           message: 'its worker runs, is starting, or may still be running',
-          mend: `watch it with \`svc attach ${id}\``,
+          mend: `watch it with \`svc attach ${shellWord(id)}\``,
         }
       );
     case 'due':
@@ -84,7 +84,7 @@ export function explainGate(
       const note = facts.brake?.note ?? null;
       return {
         message: `the emergency brake is on${since === null ? '' : ` since ${moment(since)}`}${note === null ? '' : `: ${note}`}`,
-        mend: `let everything go on with \`svc resume-all\`, or start this one alone with \`svc dispatch ${id} --despite-brake\``,
+        mend: `let everything go on with \`svc resume-all\`, or start this one alone with \`svc dispatch ${shellWord(id)} --despite-brake\``,
       };
     }
     case 'data_dir':
@@ -100,29 +100,29 @@ export function explainGate(
     case 'run_elsewhere':
       return {
         message: `another daemon (${facts.elsewhere?.daemon ?? ''}) of host ${facts.host} started its worker at ${moment(facts.elsewhere?.since ?? facts.now)}, and whether it has ended is not known`,
-        mend: `check there; if nothing runs, start it here with \`svc dispatch ${id}\`, or wait until ${moment(facts.elsewhere?.until ?? facts.now)}`,
+        mend: `check there; if nothing runs, start it here with \`svc dispatch ${shellWord(id)}\`, or wait until ${moment(facts.elsewhere?.until ?? facts.now)}`,
       };
     case 'breaker':
       return {
         message: `${saidOfLoop(facts)}; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
-        mend: `read the last screen in \`svc status ${id}\`, fix the cause, then start it at once with \`svc dispatch ${id}\``,
+        mend: `read the last screen in \`svc status ${shellWord(id)}\`, fix the cause, then start it at once with \`svc dispatch ${shellWord(id)}\``,
       };
     case 'usage_limit':
       return {
         message: facts.limit === null ? 'its account is over a usage limit' : describeLimit(facts.limit),
-        mend: `wait for it, go on with another agent by \`svc dispatch ${id} --agent AGENT --because-limit\`, or start it anyway with \`svc dispatch ${id} --force\``,
+        mend: `wait for it, go on with another agent by \`svc dispatch ${shellWord(id)} --agent AGENT --because-limit\`, or start it anyway with \`svc dispatch ${shellWord(id)} --force\``,
       };
     case 'held':
       return explainHold(facts, id);
     case 'cooldown':
       return {
         message: `${saidOf(facts.refusal)}; it is tried again at ${moment(facts.cooldown_until ?? facts.now)}`,
-        mend: `fix that, then start it at once with \`svc dispatch ${id}\``,
+        mend: `fix that, then start it at once with \`svc dispatch ${shellWord(id)}\``,
       };
     case 'max_concurrent':
       return {
         message: `${facts.workers.count - facts.workers.resting} of at most ${facts.workers.most} workers ${facts.workers.resting === 0 ? 'run' : 'work'}; whoever has waited longest is next`,
-        mend: `start it at once with \`svc dispatch ${id}\`, or raise max_concurrent in host.json and run \`svc daemon restart\``,
+        mend: `start it at once with \`svc dispatch ${shellWord(id)}\`, or raise max_concurrent in host.json and run \`svc daemon restart\``,
       };
     case 'resources':
       return explainHeldStart(facts.resources, id);
@@ -137,14 +137,14 @@ function explainStatus({ id, status, svc, tempered }: FiberDocument): { message:
         ? 'its last run awaits review, and nothing is due before'
         : 'it is closed and awaits review',
       mend: role
-        ? `accept the run with \`svc accept ${id}\`, or have it go on without a verdict with \`svc resume ${id}\``
-        : `accept the work with \`svc accept ${id}\`, or start it again with \`svc dispatch ${id}\`, which arms it`,
+        ? `accept the run with \`svc accept ${shellWord(id)}\`, or have it go on without a verdict with \`svc resume ${shellWord(id)}\``
+        : `accept the work with \`svc accept ${shellWord(id)}\`, or start it again with \`svc dispatch ${shellWord(id)}\`, which arms it`,
     };
   return {
     message: `its status is ${status}, and only active fibers are started automatically`,
     mend: role
-      ? `let it run on its schedule again with \`svc resume ${id}\``
-      : `start it now with \`svc dispatch ${id}\`, which arms it`,
+      ? `let it run on its schedule again with \`svc resume ${shellWord(id)}\``
+      : `start it now with \`svc dispatch ${shellWord(id)}\`, which arms it`,
   };
 }
 
@@ -152,7 +152,7 @@ function explainHeldStart(hold: ResourceHold | null, id: string): { message: str
   if (hold === null)
     return { message: 'the machine was short of what a start needs', mend: 'it is tried again' };
   const { message, mend } = explainResources(hold);
-  return { message, mend: `${mend}, or start this one at once with \`svc dispatch ${id}\`` };
+  return { message, mend: `${mend}, or start this one at once with \`svc dispatch ${shellWord(id)}\`` };
 }
 
 function explainSurface(id: string, { run, unserved }: WhyFacts): { message: string; mend: string } | null {
@@ -165,7 +165,7 @@ function explainWorker(
   { run, refusal, now }: WhyFacts,
 ): { message: string; mend: string } | null {
   if (run === undefined) return null;
-  const attach = `\`svc attach ${id}\``;
+  const attach = `\`svc attach ${shellWord(id)}\``;
   if (refusal?.reason === 'startup_unconfirmed')
     return { message: refusal.message, mend: `answer what it asks: ${attach}` };
   const { phase, phase_since, said } = viewRun(run, now);
@@ -182,7 +182,7 @@ function explainWorker(
     case 'idle':
       return {
         message: `its worker has ended its turn and does nothing${since}${words}`,
-        mend: `tell it how to go on: ${attach}; or start afresh with \`svc dispatch ${id} --force\``,
+        mend: `tell it how to go on: ${attach}; or start afresh with \`svc dispatch ${shellWord(id)} --force\``,
       };
     default:
       return null;
@@ -202,7 +202,7 @@ function saidOf(refusal: BlockedView | undefined): string {
 
 function explainDue(document: FiberDocument, { due }: WhyFacts): { message: string; mend: string } {
   const { id } = document;
-  const mend = `run it once now with \`svc dispatch ${id}\``;
+  const mend = `run it once now with \`svc dispatch ${shellWord(id)}\``;
   if (due?.kind === 'later') return { message: `its next scheduled start is at ${moment(due.next)}`, mend };
   if (due?.kind === 'never') {
     const { schedule = '0 9 * * *' } = document.svc ?? {};
@@ -210,8 +210,8 @@ function explainDue(document: FiberDocument, { due }: WhyFacts): { message: stri
       message: due.error,
       mend:
         due.of === 'tz'
-          ? `set a time zone with \`svc repeat ${id} --schedule ${shellWord(schedule)} --tz Europe/Paris\``
-          : `write a schedule with \`svc repeat ${id} --schedule "0 9 * * *"\``,
+          ? `set a time zone with \`svc repeat ${shellWord(id)} --schedule ${shellWord(schedule)} --tz Europe/Paris\``
+          : `write a schedule with \`svc repeat ${shellWord(id)} --schedule "0 9 * * *"\``,
     };
   }
   return { message: 'its last run was judged, and it was not armed again', mend };
@@ -219,7 +219,7 @@ function explainDue(document: FiberDocument, { due }: WhyFacts): { message: stri
 
 function explainHold(facts: WhyFacts, id: string): { message: string; mend: string } {
   const { held, hold } = facts;
-  const mend = `let it start with \`svc resume ${id}\`, or start it at once with \`svc dispatch ${id}\``;
+  const mend = `let it start with \`svc resume ${shellWord(id)}\`, or start it at once with \`svc dispatch ${shellWord(id)}\``;
   const since = hold === null ? '' : ` at ${moment(hold.at)}`;
   const note = hold?.note == null ? '' : `: ${hold.note}`;
   switch (held) {
@@ -238,7 +238,7 @@ function explainHold(facts: WhyFacts, id: string): { message: string; mend: stri
     case 'loop_breaker':
       return {
         message: saidOfLoop(facts),
-        mend: `read the last screen in \`svc status ${id}\`, fix the cause, then ${mend}`,
+        mend: `read the last screen in \`svc status ${shellWord(id)}\`, fix the cause, then ${mend}`,
       };
     case 'server_lost':
       return { message: `its worker went down with the tmux server${since}`, mend };

@@ -1,3 +1,4 @@
+import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { LAUNCH_CHECKS, type LaunchCheck } from '../../contract/gates.ts';
 import type { GateView, Why } from '../../contract/http/why.ts';
@@ -100,8 +101,8 @@ function shutCheck(gate: LaunchCheck, document: FiberDocument, refusal: Refusal)
     message: refusal.message,
     mend:
       refusal.needs === 'project_dir'
-        ? `name its folder with \`svc dispatch ${document.id} --project-dir DIR\``
-        : `fix that, then start it at once with \`svc dispatch ${document.id}\``,
+        ? `name its folder with \`svc dispatch ${shellWord(document.id)} --project-dir DIR\``
+        : `fix that, then start it at once with \`svc dispatch ${shellWord(document.id)}\``,
   };
 }
 

@@ -1,3 +1,4 @@
+import { shellWord } from '../../base/shell-word.ts';
 import { DEATH_SCREEN_LIMITS, type Death } from '../../contract/fiber.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
 import type { Run } from '../run/run.ts';
@@ -59,7 +60,7 @@ function explain({ reason, detail, exit, run }: DeathFacts, screen: string): Sai
     case 'project_dir_missing':
       return {
         message: `its folder ${run.project_dir} could not be entered`,
-        mend: `make that folder accessible, or name another one with \`svc dispatch ${run.fiber_id} --project-dir DIR\``,
+        mend: `make that folder accessible, or name another one with \`svc dispatch ${shellWord(run.fiber_id)} --project-dir DIR\``,
       };
     case 'memory_limit':
       return {

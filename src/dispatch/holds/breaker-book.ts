@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
@@ -108,8 +109,8 @@ export function blockWhenPaused(
     reason: 'loop_breaker',
     message: `${describeQuickEnds(tripped)}; ${
       until === null
-        ? `\`svc resume ${fiber_id}\` lets it go on, \`svc dispatch ${fiber_id}\` starts it at once`
-        : `\`svc dispatch ${fiber_id}\` tries again at once`
+        ? `\`svc resume ${shellWord(fiber_id)}\` lets it go on, \`svc dispatch ${shellWord(fiber_id)}\` starts it at once`
+        : `\`svc dispatch ${shellWord(fiber_id)}\` tries again at once`
     }`,
     attempts: Math.max(quick_ends, deaths),
     first_attempted_at: first_at,

@@ -1,4 +1,5 @@
 import { isCoded, messageOf } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { readUsageNotice, type UsageSign } from '../../harness/transcripts/usage-limit.ts';
@@ -94,7 +95,7 @@ export async function lookForLimit(
       run.key,
       {
         reason: 'usage_limit',
-        message: `${describeLimit(limit)}; its worker does not go on by itself: \`svc attach ${run.fiber_id}\``,
+        message: `${describeLimit(limit)}; its worker does not go on by itself: \`svc attach ${shellWord(run.fiber_id)}\``,
       },
       now,
       limit.until,
@@ -124,7 +125,7 @@ export function showLimit(
     memory.refusals.clear(key, 'usage_limit');
     return true;
   }
-  const message = `${describeLimit(limit)}; \`svc dispatch ${document.id} --force\` starts it anyway`;
+  const message = `${describeLimit(limit)}; \`svc dispatch ${shellWord(document.id)} --force\` starts it anyway`;
   if (row?.reason === 'usage_limit' && row.retry_at === limit.until && row.message === message) return false;
   memory.refusals.clear(key);
   memory.refusals.record(key, { reason: 'usage_limit', message }, world.clock.now(), limit.until);

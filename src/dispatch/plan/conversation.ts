@@ -1,3 +1,4 @@
+import { shellWord } from '../../base/shell-word.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { APP_HARNESS, type HarnessName, parseHarnessName } from '../../contract/harness-name.ts';
@@ -186,7 +187,7 @@ function refusalOf(
     reason,
     message:
       reason === 'session_open_in_resume'
-        ? `the conversation ${session_uuid} of ${document.id} is open in the tmux session ${resumeSessionName(session_uuid)}; close it there, or start fresh with \`svc dispatch ${document.id} --resume-mode fresh\``
+        ? `the conversation ${session_uuid} of ${document.id} is open in the tmux session ${resumeSessionName(session_uuid)}; close it there, or start fresh with \`svc dispatch ${shellWord(document.id)} --resume-mode fresh\``
         : `tmux did not report whether the conversation ${session_uuid} of ${document.id} is open elsewhere; see \`svc doctor\``,
   };
 }

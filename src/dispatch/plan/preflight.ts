@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { shellWord } from '../../base/shell-word.ts';
 import { holdsControlCharacters, resolveDirectory } from '../../config/resolve-directory.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { namePaths, tellApart } from '../../fibers/fiber-reference.ts';
@@ -20,11 +21,11 @@ export function refuseByDocument(document: FiberDocument, twins: readonly FiberD
     };
   if (document.project_dir === undefined)
     return missing(
-      `${document.id} names no project folder; set one with \`svc install ${document.id} --project-dir DIR\``,
+      `${document.id} names no project folder; set one with \`svc install ${shellWord(document.id)} --project-dir DIR\``,
     );
   if (holdsControlCharacters(document.project_dir))
     return missing(
-      `the project folder of ${document.id} holds control characters; set another with \`svc install ${document.id} --project-dir DIR\``,
+      `the project folder of ${document.id} holds control characters; set another with \`svc install ${shellWord(document.id)} --project-dir DIR\``,
     );
   if (!isAbsolute(document.project_dir))
     return missing(`the project folder ${document.project_dir} is not an absolute path`);
@@ -41,8 +42,9 @@ export function describeTwins(fibers: readonly FiberDocument[]): string {
 
 /** The command that writes a service block of this kind once more, and with it what the document lacks. */
 function installAnew({ id, svc }: FiberDocument): string {
-  if (svc?.kind === 'standing') return `svc repeat ${id} --schedule "${svc.schedule ?? '0 9 * * *'}"`;
-  return svc?.kind === 'pinned' ? `svc pin ${id}` : `svc install ${id}`;
+  if (svc?.kind === 'standing')
+    return `svc repeat ${shellWord(id)} --schedule "${svc.schedule ?? '0 9 * * *'}"`;
+  return svc?.kind === 'pinned' ? `svc pin ${shellWord(id)}` : `svc install ${shellWord(id)}`;
 }
 
 /** What a look at `project_dir` means for a start (DSP-4). A worker is never run inside a document store. */

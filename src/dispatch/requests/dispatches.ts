@@ -206,13 +206,13 @@ function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchR
   if (untold.length === 0) return reply;
   const fiber = shellWord(reply.fiber_id);
   const anew = [
-    `svc dispatch ${fiber}`,
+    `svc dispatch ${shellWord(fiber)}`,
     ...(folder === '' ? [] : [`--project-dir ${shellWord(folder)}`]),
     ...(agent === '' ? [] : [`--agent ${shellWord(agent)}`]),
     ...(said === '' ? [] : ['--message "…"']),
     '--force',
   ].join(' ');
-  const tell = said === '' ? '' : `to tell it: \`svc send ${fiber} "…"\`; `;
+  const tell = said === '' ? '' : `to tell it: \`svc send ${shellWord(fiber)} "…"\`; `;
   const note = `the worker that runs ${untold.join(' and ')}; ${tell}to end it and start a fresh one: \`${anew}\``;
   return { ...reply, notes: [note] };
 }

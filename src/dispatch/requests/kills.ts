@@ -1,4 +1,5 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Killed, KillRequest } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
@@ -124,7 +125,7 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
     if (!(await this.#ports.cut(run)))
       throw new CodedError(
         'mux_unavailable',
-        `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${id}\``,
+        `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${shellWord(id)}\``,
         { details: { fiber_id: id } },
       );
     const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };

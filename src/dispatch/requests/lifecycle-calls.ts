@@ -1,5 +1,5 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
-import { shellLine } from '../../base/shell-word.ts';
+import { shellLine, shellWord } from '../../base/shell-word.ts';
 import { Turns } from '../../base/turns.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type {
@@ -316,7 +316,7 @@ export class LifecycleCalls {
     if (worker !== undefined)
       throw new CodedError(
         'worktree_in_use',
-        `a worker of ${worker.fiber_id} is in ${made.folder}; stop it first with: svc kill ${worker.fiber_id}`,
+        `a worker of ${worker.fiber_id} is in ${made.folder}; stop it first with: svc kill ${shellWord(worker.fiber_id)}`,
       );
     await world.worktrees.requireClean(made);
     return made;
@@ -402,7 +402,7 @@ function noteOf(document: FiberDocument, request: LifecycleRequest, running: boo
     case 'close':
     case 'uninstall':
     case 'accept':
-      return `Its worker goes on until it ends by itself; stop it with: svc kill ${document.id}\n`;
+      return `Its worker goes on until it ends by itself; stop it with: svc kill ${shellWord(document.id)}\n`;
     case 'reshape':
     case 'set-agent':
     case 'set-model':

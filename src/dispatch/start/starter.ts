@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { isCoded } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { Turns } from '../../base/turns.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
@@ -267,9 +268,9 @@ function refuseUnfit(document: FiberDocument, host: string): Refusal | null {
   if (document.error !== undefined || svc?.host === host) return null;
   const message =
     svc === undefined
-      ? `${id} has no svc block; make it a service with \`svc install ${id} --project-dir <dir>\` first`
+      ? `${id} has no svc block; make it a service with \`svc install ${shellWord(id)} --project-dir <dir>\` first`
       : svc.host === undefined
-        ? `${id} names no host that dispatches it; \`svc install ${id}\` makes this host, ${host}, its own`
+        ? `${id} names no host that dispatches it; \`svc install ${shellWord(id)}\` makes this host, ${host}, its own`
         : `${id} belongs to host ${svc.host}, and this is ${host}; dispatch it there`;
   return { reason: 'arm_refused', message };
 }
@@ -281,6 +282,6 @@ function asksFresh(authority: Authority): boolean {
 function cannotEnd(run: Run): Refusal {
   return {
     reason: 'mux_unavailable',
-    message: `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${run.fiber_id}\``,
+    message: `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${shellWord(run.fiber_id)}\``,
   };
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../base/shell-word.ts';
 import type { PatchFile } from '../../../contract/http/commit-patch.ts';
 import type { LifeCommit } from '../../../contract/http/life.ts';
 import type { Uncommitted } from '../../../contract/http/uncommitted.ts';
@@ -37,7 +38,7 @@ export function commitHead({ sha, subject, at, repo }: LifeCommit, now: number):
 export function uncommittedPage({ host, fiber_id, folder, work }: Uncommitted): string {
   switch (work.state) {
     case 'no_folder':
-      return `It has no folder yet; give it one with: svc reshape ${fiber_id} --project-dir <dir>\n`;
+      return `It has no folder yet; give it one with: svc reshape ${shellWord(fiber_id)} --project-dir <dir>\n`;
     case 'folder_missing':
       return `Its folder ${folder} does not exist on ${host}.\n`;
     case 'no_repository':

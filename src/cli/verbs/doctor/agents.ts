@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { alternatives } from '../../../base/alternatives.ts';
 import { isCoded } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { readStores } from '../../../config/path-lists.ts';
 import { holdsControlCharacters } from '../../../config/resolve-directory.ts';
 import type { Agent } from '../../../contract/agent.ts';
@@ -82,7 +83,7 @@ function told(finding: AgentFinding): Finding {
 }
 
 function noDirectory({ fiber }: AgentUse): Finding {
-  const mend = `set another with: svc install ${fiber} --project-dir DIR`;
+  const mend = `set another with: svc install ${shellWord(fiber)} --project-dir DIR`;
   return fail(`fiber ${fiber}`, 'its project_dir holds control characters, so no worker can start', mend);
 }
 

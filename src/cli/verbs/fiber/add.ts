@@ -1,4 +1,5 @@
 import { CodedError } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { readSettings } from '../../../config/settings.ts';
 import { FIBER_STATUSES } from '../../../contract/fiber.ts';
 import { findFiber } from '../../../fibers/find-fiber.ts';
@@ -49,7 +50,7 @@ export const verb = defineVerb({
     const svc = svcOf(readSettings(context.env));
     return {
       json: { fiber },
-      text: `${fiber.id}\n${fiber.path}\nHave a worker take it up: ${svc} install ${fiber.id} --project-dir <dir>\n`,
+      text: `${fiber.id}\n${fiber.path}\nHave a worker take it up: ${svc} install ${shellWord(fiber.id)} --project-dir <dir>\n`,
       one_line: true,
     };
   },

@@ -1,4 +1,5 @@
 import { CodedError, messageOf } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { readSettings } from '../../../config/settings.ts';
 import type { FiberDocument, Roster } from '../../../contract/fiber.ts';
 import type { EditFiber } from '../../../contract/http/fibers.ts';
@@ -158,7 +159,7 @@ function noEditorFor(context: CliContext, id: string, host: string): CodedError 
   const svc = svcOf(readSettings(context.env));
   return new CodedError(
     'invalid_request',
-    `the document of ${id} is on ${host}, and no editor here can open it; give its new text with: ${svc} fiber edit ${id} --host ${host} --body -`,
+    `the document of ${id} is on ${host}, and no editor here can open it; give its new text with: ${svc} fiber edit ${shellWord(id)} --host ${host} --body -`,
   );
 }
 

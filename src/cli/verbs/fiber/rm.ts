@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CodedError, isCoded } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { killedSchema } from '../../../contract/http/dispatch.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
 import { rehearsedRemoval } from '../../../fibers/rehearsed-write.ts';
@@ -50,7 +51,7 @@ export const verb = defineVerb({
 function onOtherHost({ host, fiber }: FiberElsewhere): CodedError {
   return new CodedError(
     'wrong_host',
-    `a fiber is removed on its own host only; on ${host} run: svc fiber rm ${fiber}`,
+    `a fiber is removed on its own host only; on ${host} run: svc fiber rm ${shellWord(fiber)}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { text as readText } from 'node:stream/consumers';
 import { CodedError } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../../contract/http/dispatch.ts';
@@ -64,7 +65,7 @@ async function reopen(
   if (status !== 'closed')
     throw new CodedError(
       'invalid_request',
-      `${id} is not closed; write to its worker with: ${svc} send ${id} '…', or start one with: ${svc} dispatch ${id} --message '…'`,
+      `${id} is not closed; write to its worker with: ${svc} send ${shellWord(id)} '…', or start one with: ${svc} dispatch ${shellWord(id)} --message '…'`,
     );
   const daemon = await connect();
   const body: DispatchRequest = { fiber_id: id, user_message: message };
@@ -79,7 +80,7 @@ async function reopen(
   if (run.already_running)
     throw new CodedError(
       'invalid_request',
-      `a worker of ${id} runs already and was told nothing; write to it with: ${svc} send ${id} '…'`,
+      `a worker of ${id} runs already and was told nothing; write to it with: ${svc} send ${shellWord(id)} '…'`,
     );
   const how = run.resumed === true ? 'goes on with' : 'works on';
   const notes = (run.notes ?? []).map((note) => `Note: ${note}\n`).join('');

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { shellWord } from '../../../base/shell-word.ts';
 import { fiberRowSchema } from '../../../contract/fiber.ts';
 import type { DaemonClient } from '../../daemon-client/client.ts';
 
@@ -21,8 +22,8 @@ export async function sharedFolderWarnings(
   if (others.length === 0) return [];
   const who = others.length === 1 ? `${others[0]} works` : `${others.join(', ')} work`;
   const change = isInRepository(fiber.project_dir)
-    ? `a git worktree of its own is given with: ${svc} reshape ${fiber.id} --worktree`
-    : `another folder is given with: ${svc} reshape ${fiber.id} --project-dir <dir>`;
+    ? `a git worktree of its own is given with: ${svc} reshape ${shellWord(fiber.id)} --worktree`
+    : `another folder is given with: ${svc} reshape ${shellWord(fiber.id)} --project-dir <dir>`;
   return [`${who} in this folder too, so that each changes the files of the other; ${change}`];
 }
 

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../base/shell-word.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
@@ -33,7 +34,7 @@ function describeStart(fiber: Written, state: State | null, svc: string): string
   // The write has already reported what happens to its worker.
   if (state?.running.some(isFiber)) return '';
   if (fiber.svc.kind === 'pinned' && fiber.status !== 'active')
-    return `It is started by hand: ${svc} dispatch ${fiber.id}\n`;
+    return `It is started by hand: ${svc} dispatch ${shellWord(fiber.id)}\n`;
   if (fiber.status !== 'active') return '';
   if (state === null) {
     const start = svc === 'svc' ? 'svc daemon start' : svc;
@@ -58,14 +59,14 @@ function describeStart(fiber: Written, state: State | null, svc: string): string
     const when = next === null ? 'when its schedule says so' : formatMoment(next, state.generated_at);
     return `The daemon starts it ${when}: ${svc} status\n`;
   }
-  return `The daemon starts it within ${formatDuration(Math.max(1000, state.poll_health.interval_ms))}; see: ${svc} status ${fiber.id}\n`;
+  return `The daemon starts it within ${formatDuration(Math.max(1000, state.poll_health.interval_ms))}; see: ${svc} status ${shellWord(fiber.id)}\n`;
 }
 
 /** What becomes of a standing role after each of its runs. */
 function describeReview({ id, svc: block }: Written, svc: string): string {
   return block?.auto_accept === true
-    ? `A run that leaves an outcome and no fault is accepted by itself; after any other it awaits review: ${svc} accept ${id}\n`
-    : `After each run it awaits review, and runs again only after: ${svc} accept ${id}\n`;
+    ? `A run that leaves an outcome and no fault is accepted by itself; after any other it awaits review: ${svc} accept ${shellWord(id)}\n`
+    : `After each run it awaits review, and runs again only after: ${svc} accept ${shellWord(id)}\n`;
 }
 
 async function readState(settings: Settings): Promise<State | null> {

@@ -49,7 +49,7 @@ export function fiberPage(fiber: FiberRow, now: number, verbose = false): string
 function statusOf(fiber: FiberRow): string {
   if (fiber.tempered === undefined)
     return fiber.status === 'closed'
-      ? `closed, awaiting review; accept it with: svc accept ${fiber.id}`
+      ? `closed, awaiting review; accept it with: svc accept ${shellWord(fiber.id)}`
       : fiber.runtime === undefined
         ? STATUS_WORDS[fiber.status]
         : 'its worker runs';

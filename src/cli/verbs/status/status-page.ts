@@ -295,7 +295,11 @@ function stoppedLine(row: PlacedRow, asked: Asked): StatusLine {
   const named = shellWord(asked.nameOf(id));
   const line = { what: id, fibers: [id], since: heldSince(row, asked) };
   if (held !== undefined)
-    return { ...line, words: holdWords(held, row.held_note), commands: [letGo(held, named, asked.svc)] };
+    return {
+      ...line,
+      words: holdWords(held, row.held_note),
+      commands: [letGo(held, asked.nameOf(id), asked.svc)],
+    };
   if (blocked === undefined)
     return { ...line, words: gateWords(gate), commands: [`${asked.svc} why ${named}`] };
   return {

@@ -1,4 +1,5 @@
 import { CodedError } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
 import type { SessionsComposite } from '../../../contract/http/sessions.ts';
 import type { SessionLine } from '../../../contract/ledger.ts';
@@ -29,8 +30,8 @@ export function chooseConversation(
   throw new CodedError(
     'session_not_found',
     fiber.runtime === undefined
-      ? `no worker of ${fiber.id} has spoken yet; what keeps one from starting: svc why ${fiber.id}`
-      : `the worker of ${fiber.id} has not spoken yet; see it with: svc attach ${fiber.id}`,
+      ? `no worker of ${fiber.id} has spoken yet; what keeps one from starting: svc why ${shellWord(fiber.id)}`
+      : `the worker of ${fiber.id} has not spoken yet; see it with: svc attach ${shellWord(fiber.id)}`,
   );
 }
 
@@ -40,6 +41,6 @@ function sessionBeginning(known: readonly string[], wanted: string, fiber: strin
   if (others.length === 0) return only;
   throw new CodedError(
     'invalid_request',
-    `${others.length + 1} sessions of ${fiber} begin with ${wanted}; give more of the id, as svc log ${fiber} --json has it`,
+    `${others.length + 1} sessions of ${fiber} begin with ${wanted}; give more of the id, as svc log ${shellWord(fiber)} --json has it`,
   );
 }

@@ -1,4 +1,5 @@
 import { CodedError, isCoded, messageOf } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../../../contract/http/rehearsal.ts';
 import { rehearsedDocuments } from '../../../fibers/rehearsed-write.ts';
@@ -244,7 +245,7 @@ function openRefusal(run: AppSurfaceRun, error: unknown): Refusal {
 export function missing(fiber_id: string, thread_id: string): CodedError {
   return new CodedError(
     'conversation_missing',
-    `the app server knows no conversation ${thread_id} of ${fiber_id}; was it deleted, or is another server meant? Start again with \`svc dispatch ${fiber_id} --resume-mode fresh\``,
+    `the app server knows no conversation ${thread_id} of ${fiber_id}; was it deleted, or is another server meant? Start again with \`svc dispatch ${shellWord(fiber_id)} --resume-mode fresh\``,
   );
 }
 

@@ -1,4 +1,5 @@
 import { CodedError } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import type { ClaimPorts } from '../../claims/claim-checks.ts';
 import { Claims } from '../../claims/claims.ts';
 import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
@@ -73,7 +74,7 @@ function explainApp(
   if (run.app.missing)
     return {
       message: `${which} is assigned to it, and the app server was asked for it and has none`,
-      mend: `begin another one with \`svc dispatch ${id}\`, or give it up with \`svc kill ${id}\``,
+      mend: `begin another one with \`svc dispatch ${shellWord(id)}\`, or give it up with \`svc kill ${shellWord(id)}\``,
     };
   if (unserved !== null)
     return {
@@ -83,11 +84,11 @@ function explainApp(
   if (isReserved(run))
     return {
       message: `${which} is assigned to it, and its first turn is not known to have begun`,
-      mend: `send it once more with \`svc dispatch ${id}\``,
+      mend: `send it once more with \`svc dispatch ${shellWord(id)}\``,
     };
   const fault = faultOf(run.app);
   return {
     message: `${which} is still assigned to it${fault === null ? '' : `, and ${fault}`}`,
-    mend: `go on with it in the app, or release it with \`svc kill ${id}\``,
+    mend: `go on with it in the app, or release it with \`svc kill ${shellWord(id)}\``,
   };
 }

@@ -1,4 +1,5 @@
 import { messageOf } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
 import type { Memory } from '../../holds/memory.ts';
@@ -109,7 +110,7 @@ export class StartWatch {
         run.key,
         {
           reason: 'startup_unconfirmed',
-          message: `${run.agent} wrote no transcript within ${seconds} s of its start; a dialog may be waiting: \`svc attach ${run.fiber_id}\``,
+          message: `${run.agent} wrote no transcript within ${seconds} s of its start; a dialog may be waiting: \`svc attach ${shellWord(run.fiber_id)}\``,
           ...(screen === null ? {} : { screen }),
         },
         now,
