@@ -54,7 +54,8 @@ export function readFields(
   const reader = new FieldReader();
   const uid = reader.text(data, 'id');
   const fields: FrontmatterFields = {
-    uid: uid !== undefined && isUlid(uid) ? uid : null,
+    // A ULID has no case, and everything else compares uids as texts.
+    uid: uid !== undefined && isUlid(uid) ? uid.toUpperCase() : null,
     name: reader.text(data, 'name', FIELD_LIMITS.name_chars) ?? leaf,
     status: reader.oneOf(data, 'status', FIBER_STATUSES) ?? 'open',
     tags: reader.texts(data, 'tags', TAGS) ?? [],

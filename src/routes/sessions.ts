@@ -50,4 +50,4 @@ export function sessionsRows(
   ];
 }
 
-const uid = z.string().min(1).optional();
+const uid = z.string().min(1).toUpperCase().optional();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_DOCUMENT_BYTES, parseDocument, parseRow } from '../../src/fibers/document.ts';
+import { readFields } from '../../src/fibers/fields.ts';
 
 const PLACE = {
   store: '/store',
@@ -171,4 +172,8 @@ describe('parseDocument', () => {
     expect(read('---\nstatus: Active\n---\n').status).toBe('open');
     expect(read('---\nstatus: [active]\n---\n').status).toBe('open');
   });
+});
+
+it('[FIB-2] [DSP-9] reads a ULID of lower case as the same uid', () => {
+  expect(readFields({ id: '01k5a5zk4t9qk3zj8z8z8z8z8z' }, 'a').fields.uid).toBe('01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z');
 });

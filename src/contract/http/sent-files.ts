@@ -27,6 +27,7 @@ export type SentFilesComposite = z.infer<typeof sentFilesCompositeSchema>;
 export const sentFilesQuerySchema = z.object({
   uid: z
     .string({ error: 'must be given: the uid of a fiber' })
-    .min(1, { error: 'must be the uid of a fiber' }),
+    .min(1, { error: 'must be the uid of a fiber' })
+    .toUpperCase(),
   origin: z.string().optional(),
 });
