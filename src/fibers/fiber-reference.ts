@@ -36,10 +36,13 @@ function ancestorsOf(id: string): string[] {
 export function fibersCalled<R extends Named>(reference: string, fibers: Iterable<R>): R[] {
   const all = [...fibers];
   const uid = isUlid(reference) ? reference.toUpperCase() : null;
+  // Keyboards compose accents, and some file systems and editors take them apart.
+  const name = reference.normalize('NFC');
   const searches: ((fiber: R) => boolean)[] = [
     ({ id }) => id === reference,
     (fiber) => uid !== null && fiber.uid?.toUpperCase() === uid,
-    ({ id }) => leafOf(id) === reference,
+    ({ id }) => id.normalize('NFC') === name,
+    ({ id }) => leafOf(id).normalize('NFC') === name,
   ];
   for (const search of searches) {
     const found = all.filter(search);

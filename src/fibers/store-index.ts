@@ -125,7 +125,7 @@ export class StoreIndex {
   /** By canonical id, else uid, else a leaf that only one has; throws `fiber_not_found` or `ambiguous_fiber`. */
   get(reference: string): FiberDocument {
     const ref = reference.trim();
-    const searches = [this.#withId, this.#withUid, this.#withLeaf];
+    const searches = [this.#withId, this.#withUid, this.#withNormalId, this.#withLeaf];
     let rows: FiberDocument[] = [];
     for (const search of searches) if (rows.length === 0) rows = search.call(this, ref);
     const [first, other] = rows;
@@ -168,9 +168,16 @@ export class StoreIndex {
     return this.#byUid.get(uid.toUpperCase()).map((path) => this.#rows.get(path)!);
   }
 
+  /** Keyboards compose accents, and some file systems and editors take them apart. */
+  #withNormalId(id: string): FiberDocument[] {
+    const normal = id.normalize('NFC');
+    return [...this.#rows.values()].filter((row) => row.id.normalize('NFC') === normal);
+  }
+
   /** A leaf is asked for by a person, rarely, and not worth a map. */
   #withLeaf(leaf: string): FiberDocument[] {
-    return [...this.#rows.values()].filter((row) => row.leaf === leaf);
+    const normal = leaf.normalize('NFC');
+    return [...this.#rows.values()].filter((row) => row.leaf.normalize('NFC') === normal);
   }
 
   /**

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  fibersCalled,
   fibersMeant,
   hintsAmong,
   noFiberCalled,
@@ -128,4 +129,10 @@ it('a refusal asks for the fiber that was meant, or says where to look', () => {
   expect(noFiberCalled('moss', ['loader'])).toBe('no fiber is called moss; svc fiber ls lists them');
   expect(severalCalled('p', ['a', 'b'])).toBe('p may be a or b; give more of the id, or the ULID');
   expect(severalCalled('p', ['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toContain('d, e or 2 more');
+});
+
+it('finds a fiber by its id in the other Unicode form', () => {
+  const fiber = { id: 'x/cafe\u0301', uid: null };
+  for (const reference of ['x/caf\u00e9', 'caf\u00e9'])
+    expect(fibersCalled(reference, [fiber])).toEqual([fiber]);
 });

@@ -46,6 +46,14 @@ describe('StoreIndex', () => {
     expect(() => index.get('x')).toThrow(expect.objectContaining({ code: 'fiber_not_found' }));
   });
 
+  it('gets a fiber by its name in the other Unicode form', () => {
+    const apart = 'cafe\u0301';
+    const index = indexOf(row('/s', apart), row('/s', `x/${apart}s`));
+    expect(index.get('caf\u00e9').id).toBe(apart);
+    for (const reference of ['x/caf\u00e9s', 'caf\u00e9s'])
+      expect(index.get(reference).id).toBe(`x/${apart}s`);
+  });
+
   it('[FIB-1] refuses an id or uid that two documents have, and names both', () => {
     const one = row('/s', 'a', { uid: `${ULID}A` });
     const copy = row('/t', 'b', { uid: `${ULID}a` });
