@@ -1,4 +1,5 @@
 import { CodedError } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Authority } from '../run/run-id.ts';
 import { mendOfLease, refusalOfLease } from '../stores/store-leases.ts';
 import type { Memory } from './memory.ts';
@@ -13,11 +14,11 @@ type Guards = Pick<Memory, 'brake' | 'data_dir' | 'leases'>;
  */
 export function refuseStart(
   memory: Guards,
-  store: string,
+  { id, store }: Pick<FiberDocument, 'id' | 'store'>,
   authority: Authority,
   options: { look: boolean },
 ): Refusal | null {
-  return refuseWhileStopped(memory, authority) ?? refuseHere(memory, store, options);
+  return refuseWhileStopped(memory, id, authority) ?? refuseHere(memory, store, options);
 }
 
 /** For what starts an agent without a fiber; throws `stopped_all`, `data_dir_lost` or `store_leased`. */
@@ -26,9 +27,9 @@ export function requireMayStart(memory: Guards, store: string | null, options: {
   if (refusal !== null) throw new CodedError(refusal.reason, refusal.message);
 }
 
-function refuseWhileStopped(memory: Pick<Memory, 'brake'>, authority: Authority): Refusal | null {
+function refuseWhileStopped(memory: Pick<Memory, 'brake'>, id: string, authority: Authority): Refusal | null {
   if (authority.kind === 'request' && authority.despite_brake === true) return null;
-  return refuseByBrake(memory, ', or start this one anyway with `svc dispatch --despite-brake`');
+  return refuseByBrake(memory, `, or start this one anyway with \`svc dispatch ${id} --despite-brake\``);
 }
 
 function refuseByBrake({ brake }: Pick<Memory, 'brake'>, otherwise: string): Refusal | null {

@@ -112,7 +112,7 @@ export class Starter {
     directory: string | undefined,
     { look }: { look: boolean },
   ): Promise<PlannedStart> {
-    const stopped = () => refuseStart(this.#memory, document.store, authority, { look });
+    const stopped = () => refuseStart(this.#memory, document, authority, { look });
     const unfit = refuseUnfit(document, this.#world.host) ?? stopped();
     if (unfit !== null) return { kind: 'refused', refusal: unfit, noted: false };
     const earlier = this.#memory.runs.get(keyOf(document));

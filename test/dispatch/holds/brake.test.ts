@@ -72,6 +72,9 @@ describe('the emergency brake', () => {
     await pull();
     for (const more of [{}, { force: true }, { ad_hoc: true }])
       expect(await dispatch('a', more)).toMatchObject({ dispatched: false, reason: 'stopped_all' });
+    expect(await dispatch('a')).toMatchObject({
+      message: expect.stringContaining('`svc dispatch a --despite-brake`'),
+    });
     expect([world.documents.files.get(path), world.looked, world.ledger]).toEqual([text, [], []]);
     expect(daemon.row('a')?.blocked).toBeUndefined();
     expect(await dispatch('a', { despite_brake: true })).toMatchObject({ dispatched: true });
