@@ -140,7 +140,10 @@ function placeOf({ transcript, doubt }: PreviousSession): string {
 function collaboration(facts: FiberMessageFacts['collaboration']): string[] {
   if (facts === null || Object.keys(facts.roster).length === 0) return [];
   const { roster, role_store } = facts;
-  const roles = Object.keys(roster).sort();
+  const roles = Object.keys(roster)
+    .filter((role) => role.trim() !== '')
+    .sort();
+  if (roles.length === 0) return [];
   const people = [...new Set(Object.values(roster).flat())];
   const parts =
     roles.length === 1 && people.length === 1

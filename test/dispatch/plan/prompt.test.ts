@@ -120,6 +120,7 @@ describe('the launch message', () => {
     { roster: { reviewer: ['ada', 'ben'] }, says: 'role reviewer' },
     { roster: { reviewer: [] }, says: 'role reviewer' },
     { roster: { writer: ['ada'], reviewer: ['ada'] }, says: 'roles reviewer, writer' },
+    { roster: { '': ['ben'], reviewer: ['ada', 'ben'] }, says: 'role reviewer' },
   ])('[PRM-6] says "$says" for the roster $roster', ({ roster, says }) => {
     expect(line('Collaboration', { collaboration: { roster, role_store: null } })).toEqual([
       `Collaboration: ${says}`,
@@ -178,7 +179,7 @@ describe('the launch message', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (odd) => {
         const previous = { session_uuid: odd, harness: 'claude', cut_off: true, transcript: odd };
-        const collaboration = { roster: { [odd]: [odd] }, role_store: odd };
+        const collaboration = { roster: { [`r${odd}`]: [odd] }, role_store: odd };
         const lines = linesOf({ fiber: odd, store: odd, previous, collaboration });
         expect(lines).toHaveLength(11);
       }),
