@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -138,6 +138,17 @@ describe('svc doctor', () => {
     expect(found.of('agents.json')).toMatchObject([{ level: 'fail', mend: `correct ${agents}` }]);
     expect(found.of('host.json')).toMatchObject([
       { level: 'fail', what: expect.stringContaining(`${host} is not valid`) },
+    ]);
+  });
+
+  it('tells of a store that is listed under two paths', async () => {
+    const [store, alias] = [join(machine.folder, 'store'), join(machine.folder, 'alias')];
+    mkdirSync(join(store, '.fibers'), { recursive: true });
+    symlinkSync(store, alias);
+    write('stores.json', [store, alias]);
+    expect((await examine()).of('store')).toMatchObject([
+      { level: 'ok', what: store },
+      { level: 'fail', what: `${alias} is the same store as ${store}` },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_DOCUMENT_BYTES } from '../../../src/fibers/document.ts';
@@ -14,6 +14,16 @@ const run = (args: string[], options: Parameters<typeof runVerb>[1] = {}) =>
   runVerb(['fiber', ...args], { env: { SVC_STORES: temp.root }, ...options });
 
 describe('svc fiber', () => {
+  it('lists no second path to a store that is listed, and names the first', async () => {
+    const [store, alias] = [join(temp.root, 'one'), join(temp.root, 'two')];
+    const env = { SVC_STORES: store };
+    expect(await run(['init', store], { env })).toMatchObject({ code: 0 });
+    symlinkSync(store, alias);
+    expect(await run(['init', alias, '--poll'], { env })).toMatchObject({
+      err: expect.stringContaining(`${alias} is the store ${store}`),
+    });
+  });
+
   it('makes a store, adds a fiber, edits, shows, lists and removes it', async () => {
     const dir = join(temp.root, 'project');
     expect(await run(['init', 'project'], { cwd: temp.root })).toMatchObject({

@@ -2,14 +2,24 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isCoded, systemCode } from '../../../base/errors.ts';
 import { readStores } from '../../../config/path-lists.ts';
+import { identifyStore } from '../../../fibers/identify-store.ts';
 import { type Check, type DoctorContext, type Finding, fail, lack, ok } from './check.ts';
 
 /** Whether the configured stores exist and can be read and written (DSP-7). */
 export const checkStores: Check = async ({ settings, disks }) => {
   try {
     const { paths, followed, source } = readStores(settings);
-    if (paths.length > 0)
-      return await Promise.all(paths.map((root) => store(root, followed.includes(root), disks)));
+    if (paths.length > 0) {
+      const seen = new Map<string, string>();
+      const found = await Promise.all(paths.map((root) => store(root, followed.includes(root), disks)));
+      return found.map((finding, at) => {
+        const root = paths[at]!;
+        const alias = finding.level === 'ok' ? aliasOf(root, seen) : null;
+        return alias === null
+          ? finding
+          : fail('store', `${root} is the same store as ${alias}`, `take ${root} out of the list of stores`);
+      });
+    }
     const mend =
       source === 'environment' ? 'name one in SVC_STORES: /path/to/project' : 'svc fiber init ~/fibers';
     return [lack('store', 'no store', mend)];
@@ -19,6 +29,14 @@ export const checkStores: Check = async ({ settings, disks }) => {
     throw error;
   }
 };
+
+/** The path under which a store was seen before; null for a first one, which is noted. */
+function aliasOf(root: string, seen: Map<string, string>): string | null {
+  const identity = identifyStore(root);
+  const before = seen.get(identity);
+  seen.set(identity, before ?? root);
+  return before ?? null;
+}
 
 async function store(root: string, follow: boolean, disks: DoctorContext['disks']): Promise<Finding> {
   const folder = join(root, '.fibers');

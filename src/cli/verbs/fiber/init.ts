@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { CodedError } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
 import { changePathList, type PathListWrite, readStores } from '../../../config/path-lists.ts';
 import { expandHome, readSettings, type Settings } from '../../../config/settings.ts';
 import { rehearsal } from '../../../contract/http/rehearsal.ts';
 import { FIBERS_FOLDER } from '../../../fibers/fiber-id.ts';
+import { identifyStore } from '../../../fibers/identify-store.ts';
 import { initStore } from '../../../fibers/store.ts';
 import { type Argument, argument, DRY_RUN, option } from '../../command-line/options.ts';
 import { svcOf } from '../../command-line/output.ts';
@@ -38,6 +40,7 @@ export const verb = defineVerb({
       return rehearsed(rehearsal(`make ${join(root, FIBERS_FOLDER)}${listed}`));
     }
     const store = initStore(root);
+    if (lists) requireNoAlias(store.root, settings);
     const polled = lists ? await changePathList(settings, 'stores', { add: store.root }) : null;
     const text = polled === null ? describeUnpolled(store.root, known, settings) : describePolled(polled);
     return {
@@ -47,6 +50,22 @@ export const verb = defineVerb({
     };
   },
 });
+
+/** A store that is listed under two paths would have each fiber twice, and none would start. */
+function requireNoAlias(root: string, settings: Settings): void {
+  const identity = identifyStore(root);
+  for (const listed of readStores(settings).paths)
+    if (listed !== root && identityOf(listed) === identity)
+      throw new CodedError('already_exists', `${root} is the store ${listed}, which is listed already`);
+}
+
+function identityOf(root: string): string | null {
+  try {
+    return identifyStore(root);
+  } catch {
+    return null;
+  }
+}
 
 function describePolled(polled: PathListWrite): string {
   if (polled.overridden_by !== null)
