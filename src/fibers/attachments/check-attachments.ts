@@ -50,34 +50,40 @@ export function checkAttachments(body: Uint8Array): { checked: CheckedImages; by
   if (total > MOST_BATCH_BYTES)
     throw brokenBatch('total', `the images have ${total} bytes; together they may have ${MOST_BATCH_BYTES}`);
   const bytes = new Uint8Array(total);
-  const images: BulkFile[] = [];
-  let offset = 0;
+  const decoded: Uint8Array[] = [];
+  let end = 0;
   for (const [index, attachment] of attachments.entries()) {
-    const size = sizes[index]!;
-    images.push({ ...judgeOne(attachments, index, bytes.subarray(offset, offset + size)), offset });
-    offset += size;
+    const place = bytes.subarray(end, end + sizes[index]!);
+    place.set(decode(attachments, index));
+    decoded.push(place);
+    end += place.length;
     // Frees the base64 text, which is as large as the image.
     attachment.data = '';
   }
+  for (const [index, { mime }] of attachments.entries())
+    if (!carriesSignature(decoded[index]!, mime as ImageMime))
+      throw broken('mime', index, attachments, `does not begin as an image of the kind ${mime} does`);
+  const images = decoded.map((image, index) => checkDigest(attachments, index, image));
   const { fiber, dry_run = false } = request;
   return { checked: { fiber, dry_run, images }, bytes };
 }
 
-/** Decodes one image to its offset and checks its bytes. */
-function judgeOne(attachments: readonly Attachment[], index: number, place: Uint8Array) {
-  const { name, mime, data, sha256 } = attachments[index]!;
-  const decoded = decodeExactly(data);
+function decode(attachments: readonly Attachment[], index: number): Uint8Array {
+  const decoded = decodeExactly(attachments[index]!.data);
   if (decoded === null)
     throw broken('decode', index, attachments, 'has data that is not base64 with its padding');
   if (decoded.length === 0) throw broken('decode', index, attachments, 'has no data');
-  if (!carriesSignature(decoded, mime as ImageMime))
-    throw broken('mime', index, attachments, `does not begin as an image of the kind ${mime} does`);
-  const digest = sha256Of(decoded);
+  return decoded;
+}
+
+/** Checks the digest of one image; what is stored of it. */
+function checkDigest(attachments: readonly Attachment[], index: number, image: Uint8Array): BulkFile {
+  const { name, mime, sha256 } = attachments[index]!;
+  const digest = sha256Of(image);
   if (digest !== sha256.toLowerCase())
     throw broken('sha256', index, attachments, `has the digest ${digest}, which is not the one it came with`);
-  place.set(decoded);
   const kept_as = `${digest.slice(0, 16)}.${IMAGE_ENDINGS[mime as ImageMime]}`;
-  return { name, kept_as, sha256: digest, size: decoded.length };
+  return { name, kept_as, sha256: digest, size: image.length, offset: image.byteOffset };
 }
 
 function broken(rule: AttachmentRule, index: number, all: readonly Attachment[], what: string): CodedError {

@@ -102,6 +102,11 @@ describe('a batch of attachments', () => {
     const many = Array.from({ length: 9 }, () => sentImage('image/png', 3_000_000));
     expect(refusalOf([...many.slice(1), large])).toMatchObject({ code: 'attachment_size' });
     expect(refusalOf(many)).toMatchObject({ code: 'attachment_count' });
+    const undecoded = { ...sentImage(), data: 'not base64!' };
+    const unsigned = { ...sentImage(), mime: 'image/gif' };
+    const undigested = { ...sentImage(), sha256: sentImage('image/png', 10).sha256 };
+    expect(refusalOf([undigested, unsigned, undecoded])).toEqual({ code: 'attachment_decode', index: 2 });
+    expect(refusalOf([undigested, unsigned])).toEqual({ code: 'attachment_mime', index: 1 });
   });
 
   it('[ERR-3] refuses a malformed request', () => {
