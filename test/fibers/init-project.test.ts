@@ -19,6 +19,17 @@ describe('a folder that is made a project', () => {
     expect(initProject(root, false)).toEqual({ root, initialised: false });
   });
 
+  it('[WPL-15] is refused if it lies inside a store', () => {
+    const root = scratch.mkdir('dev');
+    initProject(root, false);
+    const inside = join(root, '.fibers');
+    for (const dry_run of [true, false])
+      expect(() => initProject(inside, dry_run)).toThrow(
+        expect.objectContaining({ code: 'project_dir_in_store' }),
+      );
+    expect(existsSync(join(inside, '.fibers'))).toBe(false);
+  });
+
   it.each(['missing', 'a-file', 'relative/path', '/with\0null'])(
     '[ERR-5] is refused if it is not a folder: %s',
     (name) => {
