@@ -79,6 +79,11 @@ export function slugFromName(name: string): string {
   return slug.replace(/-+$/, '');
 }
 
+/** True for an id whose path is that of the feed of all hosts, `GET /fibers/composite`: it could not be read (RPL-2, RPL-3). */
+export function isFeedId(id: string): boolean {
+  return id === 'composite';
+}
+
 /** Throws `invalid_request` for a slug that may not be the leaf of a new fiber. */
 export function requireSlug(slug: string): string {
   if (SLUG.test(slug) && Buffer.byteLength(slug) <= MAX_COMPONENT_BYTES) return slug.normalize('NFC');

@@ -14,7 +14,7 @@ import {
 import { acquireFileLock, isLockName, removeLeftLockFiles } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { DocumentReader } from './document-reader.ts';
-import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
+import { FIBERS_FOLDER, isFeedId, leafOf } from './fiber-id.ts';
 import { nameLinks, renameLinks } from './links.ts';
 import type { PlanEdit, PlannedWrite, Store } from './store.ts';
 
@@ -217,6 +217,12 @@ function requireParent(store: Store, id: string, parent: string): void {
 }
 
 function requireFree(store: Store, id: string): void {
+  if (isFeedId(id))
+    throw new CodedError(
+      'already_exists',
+      `"${id}" is the feed of all hosts in /fibers, and no fiber at the top level can be called so; leave it below a parent`,
+      { details: { id } },
+    );
   const folder = join(baseOf(store), id);
   const taken = store.locate(id) !== null || (existsSync(folder) && readdirSync(folder).length > 0);
   if (!taken) return;

@@ -34,6 +34,7 @@ import {
   candidatePaths,
   FIBERS_FOLDER,
   idOfPath,
+  isFeedId,
   isSafeId,
   leafOf,
   requireSlug,
@@ -326,6 +327,14 @@ export class Store {
   }
 
   #requireFree(id: string, path: string): void {
+    if (isFeedId(id)) {
+      const free = this.#freeSlug(id);
+      throw new CodedError(
+        'already_exists',
+        `"${id}" is the feed of all hosts in /fibers, and no fiber at the top level can be called so; try the slug "${free}"`,
+        { details: { id, suggestion: free } },
+      );
+    }
     if (this.locate(id) !== null) {
       const free = this.#freeSlug(id);
       throw new CodedError('already_exists', `the fiber "${id}" exists already; try the slug "${free}"`, {

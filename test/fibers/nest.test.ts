@@ -88,6 +88,15 @@ describe('nestFiber', () => {
     expect(hidden()).toEqual([]);
   });
 
+  it('[FIB-1] [RPL-3] refuses to move one to the top level under the name of the feed of all hosts', async () => {
+    await temp.store.create({ name: 'Composite', parent: 'work' });
+    await expect(nestFiber(temp.store, 'work/composite', null)).rejects.toMatchObject({
+      code: 'already_exists',
+    });
+    expect(temp.store.locate('work/composite')).not.toBeNull();
+    expect(hidden()).toEqual([]);
+  });
+
   it('continues after a document that cannot be written, and names it', async () => {
     temp.write('broken/broken.md', '---\nname: [\n---\n[[old/loader]]\n');
     const { unwritten, rewritten } = await nestFiber(temp.store, 'old/loader', 'work');

@@ -103,6 +103,16 @@ describe('Store', () => {
     await expect(temp.store.create({ name: 'entry' })).rejects.toMatchObject({ code: 'already_exists' });
   });
 
+  it('[FIB-1] [RPL-3] refuses the name of the feed of all hosts at the top level, and suggests another', async () => {
+    for (const fiber of [{ name: 'Composite' }, { name: 'A', slug: 'composite' }])
+      await expect(temp.store.create(fiber)).rejects.toMatchObject({
+        code: 'already_exists',
+        details: { suggestion: 'composite-2' },
+      });
+    await temp.store.create({ name: 'A' });
+    expect((await temp.store.create({ name: 'Composite', parent: 'a' })).id).toBe('a/composite');
+  });
+
   it.each(['../x', '/etc/passwd', 'a/../../x', '.git', 'a//b', 'a\\b', 'a\nb', '', 'x'.repeat(300)])(
     'refuses %j as an id, slug or parent',
     async (id) => {
