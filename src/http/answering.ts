@@ -98,7 +98,9 @@ export class Answering {
     const { id } = exchange;
     if ('stream' in reply && (this.closing || !this.#options.streams.hasRoom()))
       throw refusal('too_many_connections', 'Too many open-ended streams are open; close one.');
-    const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: row ?? NO_ROW });
+    // A range is defined for a GET alone (RFC 9110, 14.2).
+    const headers = head.method === 'HEAD' ? { ...head.headers, range: undefined } : head.headers;
+    const prepared = prepareReply(reply, { id, reads, headers, row: row ?? NO_ROW });
     const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
     if (coding === null) {
       this.#send(call, prepared, close);

@@ -97,6 +97,13 @@ describe('content that is read while it is sent', () => {
     expect(part.body.equals(expected)).toBe(true);
   });
 
+  it('is not heeded in a HEAD, which tells the whole length', async () => {
+    const target = await start([contentRow('/file', contentOf(BYTES).content)]);
+    const answer = await ask(target, 'HEAD', '/file', { headers: { Range: 'bytes=0-9' } });
+    expect(answer).toMatchObject({ status: 200, headers: { 'content-length': '3000000' } });
+    expect(answer.headers).not.toHaveProperty('content-range');
+  });
+
   it('is answered 416 with its length if no byte is in the range', async () => {
     const target = await start([contentRow('/file', contentOf(BYTES).content)]);
     const answer = await ask(target, 'GET', '/file', { headers: { Range: 'bytes=3000000-' } });
