@@ -162,11 +162,11 @@ function operationId(row: Row): string {
 }
 
 function pathParameters(path: string): ApiParameter[] {
-  return [...path.matchAll(/([:*])(\w+)/g)].map(([, kind, name = '']) => ({
+  return [...path.matchAll(/(\w+\/)([:*])(\w+)/g)].map(([whole, , kind, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    description: PARAMETERS[`${kind}${name}`] ?? '',
+    description: PARAMETERS[whole] ?? PARAMETERS[`${kind}${name}`] ?? '',
     schema: { type: 'string' },
   }));
 }

@@ -32,11 +32,12 @@ export function routingName(routing: Routing): string {
   return typeof routing === 'string' ? routing : `?${routing.param}=`;
 }
 
-/** What each parameter means, wherever it is taken; those of a path as its row writes them. */
+/** What each parameter means, wherever it is taken; those of a path as its row writes them, some with what is before them. */
 export const PARAMETERS: Readonly<Record<string, string>> = {
   '*id': 'The id of the fiber; may hold slashes',
   ':id': 'The name of the operator file: `stores`, `projects`, `agents`, `remotes` or `host`',
-  ':name': 'The name of a file of the board, as its page has it',
+  'assets/:name': 'The name of a file of the board, as its page has it',
+  'remotes/:name': 'The name of the remote in `remotes.json`',
   after_byte: 'Only what was said after this byte of the transcript: the `to` of an earlier answer',
   at: 'A time, in milliseconds since the Unix epoch',
   before: 'The `before` of an earlier answer: only what is older than its messages',

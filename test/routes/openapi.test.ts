@@ -142,6 +142,13 @@ describe('the description of the API', () => {
     }
   });
 
+  it('tells the name of a remote from that of a file of the board', () => {
+    const { paths } = describeApi(served.rows, '');
+    const told = (path: string) => Object.values(paths[path]!)[0]!.parameters![0]!.description;
+    expect(told('/api/v1/remotes/{name}/reset')).toContain('remote');
+    expect(told('/assets/{name}')).toContain('board');
+  });
+
   it('is the source of ops/api.md (npm run docs)', async () => {
     const page = readFileSync(new URL('../../ops/api.md', import.meta.url), 'utf8');
     expect(renderApiPage(served.rows)).toBe(page);
