@@ -1,4 +1,5 @@
 import { CodedError } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Authority } from '../run/run-id.ts';
 import { mendOfLease, refusalOfLease } from '../stores/store-leases.ts';
@@ -29,7 +30,10 @@ export function requireMayStart(memory: Guards, store: string | null, options: {
 
 function refuseWhileStopped(memory: Pick<Memory, 'brake'>, id: string, authority: Authority): Refusal | null {
   if (authority.kind === 'request' && authority.despite_brake === true) return null;
-  return refuseByBrake(memory, `, or start this one anyway with \`svc dispatch ${id} --despite-brake\``);
+  return refuseByBrake(
+    memory,
+    `, or start this one anyway with \`svc dispatch ${shellWord(id)} --despite-brake\``,
+  );
 }
 
 function refuseByBrake({ brake }: Pick<Memory, 'brake'>, otherwise: string): Refusal | null {
