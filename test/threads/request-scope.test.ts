@@ -249,6 +249,7 @@ describe('what outlives the request that began it', () => {
         runs: { all: () => [] },
         ...{ brake: { pulled: null, look: () => null }, data_dir: { fault: null, look: () => null } },
         quarantine: { writeAgain: () => undefined, named: new Map() },
+        unconcluded: new Map(),
       },
       dispatcher: {
         ...{ reconcile: nothing, watchApps: nothing, watchActivity: nothing },

@@ -54,9 +54,18 @@ export const verb = defineVerb({
 /** A store that is listed under two paths would have each fiber twice, and none would start. */
 function requireNoAlias(root: string, settings: Settings): void {
   const identity = identifyStore(root);
-  for (const listed of readStores(settings).paths)
+  for (const listed of listedIn(settings))
     if (listed !== root && identityOf(listed) === identity)
       throw new CodedError('already_exists', `${root} is the store ${listed}, which is listed already`);
+}
+
+function listedIn(settings: Settings): readonly string[] {
+  try {
+    return readStores(settings).paths;
+  } catch {
+    // The write of the list says what is wrong with it.
+    return [];
+  }
 }
 
 function identityOf(root: string): string | null {
