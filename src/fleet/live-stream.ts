@@ -80,7 +80,7 @@ export function openLiveStream(
     opened.on('message', (data, is_binary) => {
       if (is_over) return;
       const text = String(data);
-      if (is_binary || !flow(text.length)) return fail('it sends more than this daemon accepts');
+      if (is_binary || !flow(Buffer.byteLength(text))) return fail('it sends more than this daemon accepts');
       let value: unknown;
       try {
         value = JSON.parse(text);

@@ -76,7 +76,12 @@ export async function readValue<S extends z.ZodType>(
 
 /** The code and the message of another host's refusal, which are passed on. */
 export function refused(to: Place, status: number, body: Buffer): CodedError {
-  const told = refusedSchema.safeParse(jsonOf(body)).data;
+  return refusalIn(to, status, jsonOf(body));
+}
+
+/** The same for a body that is parsed already. */
+export function refusalIn(to: Place, status: number, body: unknown): CodedError {
+  const told = refusedSchema.safeParse(body).data;
   if (told === undefined) return unreachable(to, `its answer (${status}) is not an answer of this API`);
   const sentence = told.message.slice(0, MOST_MESSAGE_CHARS).toWellFormed();
   return new CodedError(told.error, `${to.name}: ${sentence}`, { details: { origin: to.name } });

@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
 import type { HostAnswer } from '../contract/threads/fleet.ts';
 import { askRemote } from './ask-remote.ts';
-import { type Place, unreachable, unreadable } from './read-remote.ts';
+import { type Place, refusalIn, unreachable, unreadable } from './read-remote.ts';
 import { addressOf, type ReachedAs, reachOf, unknownHost } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
@@ -28,8 +27,10 @@ export function createRemoteReach(options: {
   /** A remote to ask; throws `unknown_host`, `invalid_config`, and at once for one that answers nobody now. */
   remoteAt(host: string): Place;
 } {
+  const entryIn = (host: string): RemoteEntry | undefined =>
+    readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
   const entryOf = (host: string): RemoteEntry => {
-    const entry = readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
+    const entry = entryIn(host);
     if (entry !== undefined) return entry;
     throw unknownHost(host);
   };
@@ -49,7 +50,7 @@ export function createRemoteReach(options: {
       return { alias: ssh, flags: ssh_flags ?? [] };
     },
     sshAlias(host) {
-      const entry = readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
+      const entry = entryIn(host);
       if (entry === undefined) return { known: false, alias: null };
       return { known: true, alias: reachOf(entry).ssh ?? null };
     },
@@ -75,9 +76,8 @@ export function createRemoteReach(options: {
       });
       const resumed = resumedSessionSchema.safeParse(body);
       if (status === 200 && resumed.success) return resumed.data;
-      const refused = z.object({ error: z.string(), message: z.string() }).safeParse(body);
-      if (!refused.success) throw unreadable(to, `its answer (${status}) is not an answer of this API`);
-      throw new CodedError(refused.data.error, refused.data.message);
+      if (status === 200) throw unreadable(to, `its answer (${status}) is not an answer of this API`);
+      throw refusalIn(to, status, body);
     },
   };
 }

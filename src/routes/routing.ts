@@ -103,6 +103,7 @@ export function createRoute(fleet: Fleet, host: string, clock: Pick<Clock, 'now'
   const waits = new Map<string, AbortController>();
   fleet.onEvent('remotes_changed', (published) => {
     remotes = new Map(published.remotes.map((remote) => [remote.name, remote]));
+    for (const name of waits.keys()) if (!remotes.has(name)) waits.delete(name);
   });
   fleet.onEvent('silent_changed', (told) => {
     silent = new Map(told.silent.map((remote) => [remote.name, remote]));
@@ -116,7 +117,8 @@ export function createRoute(fleet: Fleet, host: string, clock: Pick<Clock, 'now'
     const destination = decideRoute(routing, named, hops, known);
     const is_silent = destination.kind === 'refused' && silenceSchema.safeParse(destination.code).success;
     if (is_silent && named !== undefined) fleet.call('ask_again', { name: named }).catch(() => undefined);
-    if (destination.kind !== 'remote') return destination;
+    // Nobody waits for a host without an address, and its name may be any text of a caller.
+    if (destination.kind !== 'remote' || destination.address === null) return destination;
     const wait = waits.get(destination.host) ?? new AbortController();
     waits.set(destination.host, wait);
     return { ...destination, silent: wait.signal };

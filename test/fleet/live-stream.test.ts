@@ -102,6 +102,18 @@ describe('the stream of another host', () => {
     expect(told.length).toBeLessThanOrEqual(500);
   });
 
+  it('ends when the host sends more bytes than the limit, whatever their characters', async () => {
+    // Three bytes each, so that the limit is reached before as many characters are.
+    const text = JSON.stringify('€'.repeat(600_000));
+    withClient((socket) => {
+      for (let at = 0; at < 6; at += 1) socket.send(text);
+    });
+    open();
+    await ended();
+    expect(closed).toEqual(['it sends more than this daemon accepts']);
+    expect(told.length).toBeLessThanOrEqual(4);
+  });
+
   it('ends when a ping is not answered', async () => {
     withClient((socket) => socket.pause());
     open({ url }, { timeout_ms: 100, ping_ms: 20 });

@@ -274,6 +274,24 @@ describe('where a request is answered', () => {
     expect(silentOf(route('owner', 'host-b', []))?.aborted).toBe(false);
   });
 
+  it('keeps nothing for a name that is no remote, nor for one that is none any more', () => {
+    const fleet = new InProcessFleet();
+    const route = createRoute(fleet, 'host-a', new FakeClock());
+    fleet.publish({ 'host-b': 'http://host-b' });
+    expect(route({ param: 'host' }, 'any text', [])).toEqual({
+      ...{ kind: 'remote', host: 'any text', address: null },
+    });
+    const signal = () => {
+      const to = route('owner', 'host-b', []);
+      return to.kind === 'remote' ? to.silent : undefined;
+    };
+    const first = signal();
+    expect(signal()).toBe(first);
+    fleet.publish({});
+    fleet.publish({ 'host-b': 'http://host-b' });
+    expect(signal()).not.toBe(first);
+  });
+
   it('uses the table that the fleet published last', () => {
     const fleet = new InProcessFleet();
     const route = createRoute(fleet, 'host-a', new FakeClock());
