@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { LaunchPlan } from '../../harness/adapter.ts';
@@ -182,6 +182,7 @@ export class RunDirectories {
     try {
       const expired = selectExpiredRuns(listRuns(this.#data_dir), now);
       removeRuns(expired);
+      for (const dir of expired) this.#agents.delete(basename(dir));
       pruneClaimedPanes(this.#data_dir, launchIn);
       return expired.length;
     } catch (error) {

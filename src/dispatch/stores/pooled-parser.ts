@@ -86,10 +86,12 @@ export class PooledParser implements DocumentParser {
         this.#proven.add(row.digest);
     } catch (error) {
       if (!isCoded(error) || typeof error.details.step !== 'string' || seen === undefined) throw error;
+      for (const digest of this.#ended.keys()) this.#wasEnded(digest);
       this.#ended.set(seen, this.#clock.now());
     }
   }
 
+  /** Forgets it once it may be parsed again. */
   #wasEnded(digest: string): boolean {
     const at = this.#ended.get(digest);
     if (at === undefined) return false;

@@ -34,7 +34,7 @@ export class Reconciler {
   #ending = new Set<string>();
   /** Launch ids of an earlier daemon, until they are seen to live. */
   #found = new Set<string>();
-  /** Sessions in which nothing of a worker runs any more. */
+  /** Sessions of the last listing in which nothing of a worker runs any more. */
   #remnants = new Set<string>();
   #adopted = false;
 
@@ -173,8 +173,11 @@ export class Reconciler {
 
   /** Worker sessions of which no run in memory tells. */
   async #adoptSessions(listing: Extract<MuxListing, { kind: 'alive' }>, pass: Pass): Promise<void> {
+    const identityOf = ({ id, created_at }: (typeof listing.sessions)[number]) => `${id} ${created_at}`;
+    const listed = new Set(listing.sessions.map(identityOf));
+    for (const identity of this.#remnants) if (!listed.has(identity)) this.#remnants.delete(identity);
     for (const session of listing.sessions) {
-      const identity = `${session.id} ${session.created_at}`;
+      const identity = identityOf(session);
       if (this.#remnants.has(identity)) continue;
       const found = await recogniseSession(this.#world, this.#memory, session);
       if (found === 'remnant') this.#remnants.add(identity);

@@ -14,8 +14,8 @@ import { ContextWatch } from './context-watch.ts';
 export class StartWatch {
   readonly #world: World;
   readonly #memory: Memory;
-  /** Launch ids whose transcripts could not be asked for; told once each. */
-  #told = new Set<string>();
+  /** Runs whose transcripts could not be asked for; told once each. */
+  #told = new WeakSet<Run>();
   /** When the transcript whose end was last read had been written. */
   #read = new WeakMap<Run, number | null>();
 
@@ -83,8 +83,8 @@ export class StartWatch {
       if (run.session_uuid !== probe.session_uuid) await learnSession(this.#world, run, probe.session_uuid);
       return true;
     } catch (error) {
-      if (!this.#told.has(run.launch_id)) {
-        this.#told.add(run.launch_id);
+      if (!this.#told.has(run)) {
+        this.#told.add(run);
         this.#world.logger.warn(
           { fiber: run.fiber_id, detail: messageOf(error) },
           'the transcript of a worker could not be looked at; it is tried again',
