@@ -192,7 +192,7 @@ describe('svc remotes check', () => {
     hub.home.write('config/remotes.json', { remotes: [{ name: 'host-b', port: Number(to) }] });
     expect(await check()).toMatchObject({
       daemon: { level: 'ok' },
-      'host id': { level: 'fail', what: expect.stringContaining('leads to host-a') },
+      'host id': { level: 'fail', what: expect.stringContaining('leads to this host, host-a') },
     });
   });
 

@@ -94,7 +94,7 @@ describe('the past session of a remote', () => {
     const to = reach({ name: 'host-b', url: `http://127.0.0.1:${port}/` });
     await expect(to.resumeSession('host-b', 'x')).rejects.toMatchObject({
       code: 'session_running',
-      message: 'it runs',
+      message: 'host-b: it runs',
     });
   });
 
