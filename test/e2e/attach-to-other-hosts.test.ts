@@ -83,7 +83,7 @@ describe('svc attach', () => {
       expect(await hub.home.svc('attach', name)).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(
-          /svc: work\/at-rest is on host-b\n[\s\S]*no worker runs for work\/at-rest;[\s\S]*svc dispatch work\/at-rest/,
+          /svc: work\/at-rest is on host-b\n[\s\S]*no worker runs for work\/at-rest;[\s\S]*svc why work\/at-rest/,
         ),
       });
   });
