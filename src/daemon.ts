@@ -9,6 +9,7 @@ import type { Settings } from './config/settings.ts';
 import type { ComponentView } from './contract/component.ts';
 import { audioCalls, audioEvents, audioHears } from './contract/threads/audio.ts';
 import { fleetCalls, fleetEvents } from './contract/threads/fleet.ts';
+import type { DueMessage } from './contract/threads/host.ts';
 import { ledgersCalls, ledgersEvents } from './contract/threads/ledgers.ts';
 import { messagesCalls, messagesEvents } from './contract/threads/messages.ts';
 import { pollerCalls, pollerEvents } from './contract/threads/poller.ts';
@@ -38,9 +39,9 @@ import { createThreadComponent, type ThreadComponent } from './threads/thread-co
 import { followThreads } from './threads/threads-left.ts';
 import { WORKER_URLS } from './threads/worker-urls.ts';
 
-/** Back-off between two starts of one component, in milliseconds. */
 /** Who writes the messages of the daemon itself. */
 const OWN_NAME = 'Fiber Dispatch';
+/** Back-off between two starts of one component, in milliseconds. */
 const RESTART_BACKOFF = { first: 100, most: 10_000 };
 const POOL_PING_LIMIT_MS = 10_000;
 /**
@@ -170,6 +171,10 @@ function assemble(options: {
     context_target: (query) => poller.call('context_target', query, AT_ONCE),
     give_app_message: (message) => poller.call('give_app_message', message, AT_ONCE),
     app_message_stage: (query) => poller.call('app_message_stage', query, AT_ONCE),
+    send_message(message) {
+      sendOwn(message);
+      return {};
+    },
     start_recorder: (spec) => poller.call('start_recorder', spec, AT_ONCE),
     recorder_session: (query) => poller.call('recorder_session', query, AT_ONCE),
     end_recorder: (query) => poller.call('end_recorder', query, AT_ONCE),
@@ -202,7 +207,7 @@ function assemble(options: {
     hears: audioHears,
     settings,
   });
-  const messages = createThreadComponent({
+  const messages: ThreadComponent<typeof messagesCalls, typeof messagesEvents> = createThreadComponent({
     ...shared,
     name: 'messages',
     url: WORKER_URLS.messages,
@@ -234,6 +239,21 @@ function assemble(options: {
       role_store: boot.role_store,
     },
   });
+  const sendOwn = (message: DueMessage): void => {
+    const { message_id } = message;
+    const sent = messages.call('send', { ...message, from: OWN_NAME, dry_run: false, wake: true, files: [] });
+    sent.then(
+      (receipt) => {
+        if ('status' in receipt && receipt.status === 'rejected')
+          logger.warn(
+            { message: message_id, reason: receipt.reason },
+            'a message of the daemon was not delivered',
+          );
+      },
+      (error: unknown) =>
+        logger.warn({ message: message_id, err: messageOf(error) }, 'a message of the daemon was not sent'),
+    );
+  };
   const supervisor = createSupervisor({
     children: [pool, [ledgers, fleet, audio, messages], poller],
     restart: { intensity, window_ms, backoff: RESTART_BACKOFF },
@@ -255,21 +275,6 @@ function assemble(options: {
   poller.onEvent('data_dir_changed', ({ fault }) => {
     data_dir_fault = fault;
     changed();
-  });
-  poller.onEvent('message_due', (message) => {
-    const { message_id } = message;
-    const sent = messages.call('send', { ...message, from: OWN_NAME, dry_run: false, wake: true, files: [] });
-    sent.then(
-      (receipt) => {
-        if ('status' in receipt && receipt.status === 'rejected')
-          logger.warn(
-            { message: message_id, reason: receipt.reason },
-            'a message of the daemon was not delivered',
-          );
-      },
-      (error: unknown) =>
-        logger.warn({ message: message_id, err: messageOf(error) }, 'a message of the daemon was not sent'),
-    );
   });
   const tailnet = createTailnetSide({
     ...{ settings, host_class: boot.host_class, clock, logger, changed },

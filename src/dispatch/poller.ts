@@ -13,6 +13,7 @@ import { createDisks } from '../platform/disks.ts';
 import { createRunner } from '../platform/process.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { createMessageSender } from './due/message-sender.ts';
 import { Feed } from './feed.ts';
 import { Brake } from './holds/brake.ts';
 import { BreakerBook } from './holds/breaker-book.ts';
@@ -78,7 +79,7 @@ export async function startPoller(
     logger,
     documents,
     roots: () => stores.roots,
-    sendMessage: (message) => void context.notify('message_due', message),
+    sendMessage: createMessageSender(context),
     serverPid: () => serverPid(),
     runner,
     disks,

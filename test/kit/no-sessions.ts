@@ -7,6 +7,7 @@ export const NO_SESSIONS = {
   context_target: () => ({ kind: 'none' }),
   give_app_message: () => ({ kind: 'gone' }),
   app_message_stage: () => ({ stage: null }),
+  send_message: () => ({}),
   start_recorder: () => ({ kind: 'failed', code: 'mux_unavailable', detail: 'there is no tmux' }),
   recorder_session: () => ({ kind: 'gone' }),
   end_recorder: () => ({ ended: 'gone' }),

@@ -10,6 +10,10 @@ import { contextTargetSchema } from './context-target.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
 import { recorderSessionSchema, recorderStartedSchema, startRecorderSchema } from './recorder-session.ts';
 
+/** A message of the daemon's own to a session of this host. */
+const dueMessageSchema = z.object({ address: z.string(), text: z.string(), message_id: z.string() });
+export type DueMessage = z.infer<typeof dueMessageSchema>;
+
 /** Calls that any worker thread makes to the main thread. */
 export const hostCalls = {
   /** Runs one job of the pool; bulk bytes pass through untouched. */
@@ -26,6 +30,8 @@ export const hostCalls = {
   give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 16_000 },
   /** Asks the app server, through the poller, what a conversation shows of a message. */
   app_message_stage: { input: appMessageQuerySchema, output: appMessageStageSchema, deadline_ms: 5_000 },
+  /** Has the main thread send it as `POST /messages` does; answers before it is delivered. */
+  send_message: { input: dueMessageSchema, output: z.object({}), deadline_ms: 60_000 },
   /** The session of a recorder, through the poller, which alone talks to the multiplexer. */
   start_recorder: { input: startRecorderSchema, output: recorderStartedSchema, deadline_ms: 15_000 },
   recorder_session: {

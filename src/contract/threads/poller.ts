@@ -266,15 +266,9 @@ export const pollerCalls = {
 } satisfies CallTable;
 
 /** Notices from the poller. */
-/** A message to a session of this host. */
-const dueMessageSchema = z.object({ address: z.string(), text: z.string(), message_id: z.string() });
-export type DueMessage = z.infer<typeof dueMessageSchema>;
-
 export const pollerEvents = {
   /** The feed changed; the bulk is that of `feed_changes`. */
   feed_changed: feedNoticeSchema,
-  /** A message of this daemon's own is to be sent; see `POST /messages`. */
-  message_due: dueMessageSchema,
   /** The fault of the data folder; null when it is intact again. */
   data_dir_changed: z.object({ fault: z.string().nullable() }),
 } satisfies EventTable;

@@ -6,7 +6,7 @@ import type { Agent } from '../../contract/agent.ts';
 import type { ContextUse } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
-import type { DueMessage } from '../../contract/threads/poller.ts';
+import type { DueMessage } from '../../contract/threads/host.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import type { HarnessAdapter } from '../../harness/adapter.ts';
 import type { AppServer } from '../../harness/app-server/app-server.ts';

@@ -10,7 +10,7 @@ import type { Agent } from '../../../src/contract/agent.ts';
 import type { ContextUse, FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState, StoreLease } from '../../../src/contract/http/state.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
-import type { DueMessage } from '../../../src/contract/threads/poller.ts';
+import type { DueMessage } from '../../../src/contract/threads/host.ts';
 import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
 import { Feed } from '../../../src/dispatch/feed.ts';
 import { Brake } from '../../../src/dispatch/holds/brake.ts';
