@@ -22,13 +22,12 @@ import { readTail } from '../harness/transcripts/transcript-tail.ts';
 import { appendLineSync } from '../ledgers/append-line.cjs';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
-import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { withoutTmux } from '../mux/without-tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';
 import type { Disks } from '../platform/disks.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { createGitWorktrees } from '../platform/git-worktrees.ts';
 import { machineMemory, readMachineResources } from '../platform/machine-resources.ts';
-import { makeFolder } from '../platform/make-folder.ts';
 import { openMemoryGroups } from '../platform/memory-groups.ts';
 import { findMuxOwner, type MuxOwner } from '../platform/mux-owner.ts';
 import { networkVariables } from '../platform/network-environment.ts';
@@ -37,13 +36,12 @@ import type { ProcessRunner } from '../platform/process.ts';
 import { commandsFrom } from '../platform/process-commands.ts';
 import { createProcessFacts, isAlive } from '../platform/process-facts.ts';
 import { endProcessTree } from '../platform/process-tree.ts';
-import { READ_LIMITS } from '../platform/read-limits.ts';
-import { readRegularTextSync } from '../platform/regular-file.ts';
 import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { localZone } from './due/standing.ts';
 import { StartGate, startPolicy } from './holds/start-gate.ts';
 import { createExternalCli } from './requests/external-cli.ts';
 import { RunDirectories } from './run-directory/run-directories.ts';
+import { writeSvcCommand } from './run-directory/svc-command.ts';
 import { createWorkerMemory, memoryLimits } from './run-directory/worker-memory.ts';
 import type { Documents } from './world/documents.ts';
 import type { ExternalCli } from './world/external-cli.ts';
@@ -92,7 +90,7 @@ export async function connectWorld(options: {
     if (silent !== null) throw new CodedError('file_unavailable', silent);
   };
   const registry = createAgentsOnDisk(settings, logger);
-  writeSvcCommand(paths.bin_dir);
+  writeSvcCommand(paths.bin_dir, logger);
   const openTerminal: World['openTerminal'] = (launch) =>
     launchInKitty(launch, { named: settings.terminal_socket, env: process.env, folder: '/tmp', uid });
   const limits = memoryLimits(machineMemory(), settings.host_memory);
@@ -273,48 +271,4 @@ function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, st
     SVC_DATA_DIR: settings.data_dir,
     SVC_CONFIG_DIR: settings.config_dir,
   };
-}
-
-const DETAIL =
-  'tmux is not on the PATH of the daemon; install it, or start the daemon with a PATH that has it (`svc doctor`)';
-
-/** The multiplexer of a machine without tmux: knows nothing, and says what is missing (P31). */
-function withoutTmux(): Mux {
-  return {
-    list: async () => ({ kind: 'unknown', detail: DETAIL }),
-    create: async () => ({ kind: 'failed', code: 'tmux_server_unavailable', detail: DETAIL }),
-    kill: async () => 'unknown',
-    capture: async () => null,
-    screen: async () => ({ kind: 'unknown', detail: DETAIL }),
-    panes: async () => null,
-    onChange: () => () => {},
-    describe: () => ({
-      tmux: 'tmux',
-      socket: null,
-      attach_argv: (name) => ['tmux', 'attach', '-t', `=${name}`],
-    }),
-    stop: async () => {},
-  };
-}
-
-/** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
-function writeSvcCommand(folder: string): string {
-  const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
-  const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(launcher)} "$@"\n`;
-  const path = join(folder, 'svc');
-  makeFolder(folder);
-  if (textOf(path) !== text) writeFileAtomic(path, text, { mode: 0o700 });
-  return path;
-}
-
-function textOf(path: string): string | null {
-  try {
-    return readRegularTextSync(path, READ_LIMITS.short_file);
-  } catch {
-    return null;
-  }
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
