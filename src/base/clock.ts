@@ -29,6 +29,18 @@ export function sleep(clock: Clock, ms: number): Promise<void> {
   });
 }
 
+/** True when `work` settles, false if that takes longer than `ms`; never rejects. The work goes on. */
+export function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(ms, () => resolve(false));
+    const settle = (): void => {
+      cancel();
+      resolve(true);
+    };
+    work.then(settle, settle);
+  });
+}
+
 type Timer = { at: number; every: number | null; run: () => void };
 
 /** A clock for tests: its time changes only when `advance` moves it; due timers then run in order. */

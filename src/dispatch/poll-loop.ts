@@ -1,4 +1,4 @@
-import { sleep } from '../base/clock.ts';
+import { within } from '../base/clock.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
@@ -199,7 +199,7 @@ export class PollLoop {
     const all = Promise.all(this.#listings.values());
     const { clock, settings } = this.#options.world;
     const wait = whole || this.#ticks === 0 ? settings.listing_timeout_ms : LISTING_WAIT_MS;
-    await Promise.race([all, sleep(clock, wait)]);
+    await within(clock, wait, all);
     for (const store of this.#listings.keys()) this.#late.add(store);
   }
 

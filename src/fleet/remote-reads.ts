@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, within } from '../base/clock.ts';
 import { isCoded, messageOf } from '../base/errors.ts';
 import type { Origin } from '../contract/http/composite.ts';
 import { addressFault } from '../contract/remote-address.ts';
@@ -153,20 +153,9 @@ export class RemoteReads {
     const { asking, asked_at } = entry;
     if (asking === null) return entry.error;
     const left = (asked_at ?? 0) + answer_ms - this.#clock.now();
-    if (left > 0) await this.#atMost(left, asking);
+    if (left > 0) await within(this.#clock, left, asking);
     if (entry.asking === null) return entry.error;
     return { code: 'deadline_exceeded', message: `${to.name} did not answer within ${answer_ms / 1_000} s.` };
-  }
-
-  /** Resolves with the work, or after this many milliseconds. */
-  #atMost(ms: number, work: Promise<void>): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.after(ms, resolve);
-      void work.then(() => {
-        cancel();
-        resolve();
-      });
-    });
   }
 
   /** Its file was removed or damaged: the remote is asked again the next time. */

@@ -1,4 +1,4 @@
-import { sleep } from '../base/clock.ts';
+import { sleep, within } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Receipt } from '../contract/http/messages.ts';
 import { parseAddress, type SessionAddress } from '../contract/session-address.ts';
@@ -73,7 +73,7 @@ export class EvidenceWatch {
         logger.debug({ message: id, detail: messageOf(error) }, 'no look at a message');
       }
     });
-    await Promise.race([Promise.all(looks), sleep(clock, most_ms)]);
+    await within(clock, most_ms, Promise.all(looks));
   }
 
   async #stageIn(thread_id: string, message_id: string): Promise<AppMessageStage> {

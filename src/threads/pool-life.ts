@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, within } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -11,7 +11,7 @@ import { JobStep, watchSteps } from './job-step.ts';
 import type { JobPacket } from './pool-entry.ts';
 import { PoolThreads } from './pool-threads.ts';
 import { decideRestart, type RestartPolicy } from './restart-policy.ts';
-import { isOutOfMemory, within } from './thread-life.ts';
+import { isOutOfMemory } from './thread-life.ts';
 
 /** Limit of ended threads that are stuck in the kernel; beyond it the pool refuses jobs until some have exited. */
 const MAX_STUCK_THREADS = 16;

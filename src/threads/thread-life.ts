@@ -1,5 +1,5 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, within } from '../base/clock.ts';
 import { createDeferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -117,16 +117,4 @@ function deathOf(error: unknown, options: ThreadLifeOptions): Error {
 /** True if a thread ended because it reached its heap limit. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}
-
-/** Resolves when `work` settles or after `limit_ms`, whichever is first; never rejects. */
-export function within(clock: Clock, limit_ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(limit_ms, resolve);
-    const done = (): void => {
-      cancel();
-      resolve();
-    };
-    work.then(done, done);
-  });
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, within } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import { SAMPLE_RATE } from '../../contract/recorder.ts';
 import { type Fifo, openFifo } from '../../platform/fifo.ts';
@@ -126,10 +126,7 @@ class ChildEngine implements Engine {
   async finish(deadline_ms: number): Promise<boolean> {
     this.#finishing = true;
     this.#fifo?.end();
-    const late = Promise.withResolvers<false>();
-    const cancel = this.#world.clock.after(deadline_ms, () => late.resolve(false));
-    const is_whole = await Promise.race([this.#ended.promise.then(() => true), late.promise]);
-    cancel();
+    const is_whole = await within(this.#world.clock, deadline_ms, this.#ended.promise);
     this.#end();
     return is_whole;
   }
