@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
+import { within } from '../base/clock.ts';
 import { createDeferred } from '../base/deferred.ts';
 import { lateAnswer, tooManyCalls, unavailable } from './calls.ts';
-import { within } from './thread-life.ts';
 
 /** The calls that came before the first start of a component has ended, well or not. */
 export class FirstStart {
