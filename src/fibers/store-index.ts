@@ -171,12 +171,14 @@ export class StoreIndex {
   /** Keyboards compose accents, and some file systems and editors take them apart. */
   #withNormalId(id: string): FiberDocument[] {
     const normal = id.normalize('NFC');
+    if (isAscii(normal)) return [];
     return [...this.#rows.values()].filter((row) => row.id.normalize('NFC') === normal);
   }
 
   /** A leaf is asked for by a person, rarely, and not worth a map. */
   #withLeaf(leaf: string): FiberDocument[] {
     const normal = leaf.normalize('NFC');
+    if (isAscii(normal)) return [...this.#rows.values()].filter((row) => row.leaf === leaf);
     return [...this.#rows.values()].filter((row) => row.leaf.normalize('NFC') === normal);
   }
 
@@ -261,4 +263,9 @@ class PathsByKey {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Such a text has one Unicode form. */
+function isAscii(text: string): boolean {
+  return /^[ -~]*$/.test(text);
 }

@@ -18,8 +18,9 @@ import { type ScreenRefusal, YamlScreen } from './yaml-screen.ts';
 type Options = ParseOptions & DocumentOptions & SchemaOptions & { lineCounter?: LineCounter };
 
 /**
- * Parses YAML text in linear time, as the values of JSON: a `!!timestamp` is its text, a `!!set` a map. A text that `YamlScreen` refuses gives an empty document with that error. Duplicate
- * keys are detected here, because the library's check is quadratic; the first one gives the same error as the library.
+ * Parses YAML text in linear time, as the values of JSON: a `!!timestamp` is its text, a `!!set` a map. A text that
+ * `YamlScreen` refuses gives an empty document with that error. Duplicate keys are detected here, because the library's
+ * check is quadratic; the first one gives the same error as the library.
  */
 export function parseYamlDocument(text: string, options: Options = {}): Document.Parsed {
   const document = compose(text, {

@@ -14,8 +14,8 @@ const HEADER_EVERY_BYTES = 5 * BYTES_PER_SECOND;
 const LEFT_FREE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The audio of a meeting as a WAV file that can be played at any moment, also after the recorder was killed: its header
- * counts what is there every few seconds. Time without a phone is silence in it, which takes no space on the disk.
+ * The audio of a meeting as a WAV file that can be played at any moment after its first samples were written, also if the
+ * recorder was killed: its header counts what is there every few seconds. Time without a phone is silence in it, which takes no space on the disk.
  */
 export class KeptAudio {
   readonly #path: string;

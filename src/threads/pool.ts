@@ -46,9 +46,9 @@ export type PoolComponent<J extends CallTable> = ChildSpec & {
 };
 
 /**
- * The pool of stateless jobs. Those before its first start is over wait for it, within their deadlines. A job that exceeds its deadline fails with `deadline_exceeded` and its thread is ended. A
- * job whose thread dies fails with `component_unavailable`. In both cases a new thread replaces the old one and other
- * jobs are not affected.
+ * The pool of stateless jobs. A job that comes before the first start is over waits for it, within its deadline. A job
+ * that exceeds its deadline fails with `deadline_exceeded` and its thread is ended. A job whose thread dies fails with
+ * `component_unavailable`. In both cases a new thread replaces the old one and other jobs are not affected.
  */
 export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>): PoolComponent<J> {
   let current: PoolLife | null = null;

@@ -108,7 +108,10 @@ describe('a recorder that is killed', () => {
     one.start();
     const sender = await one.sender();
     await sender.send(babble(2));
-    await until('the audio', () => existsSync(one.audio_path));
+    await until(
+      'the audio that its header counts',
+      () => existsSync(one.audio_path) && readFileSync(one.audio_path).toString('latin1', 0, 4) === 'RIFF',
+    );
     one.signal('SIGINT');
     await one.when('stopping');
     one.signal('SIGKILL');

@@ -90,9 +90,8 @@ function commandLines(
   between: string | null,
 ): string[] {
   if (commands.length === 0) return [];
-  const joined = commands.join(between ?? '\n');
-  if ((between !== null || commands.length === 1) && indent + lengthOf(joined) <= width)
-    return [`${spaces(indent)}${joined}\n`];
+  const joined = between === null ? null : commands.join(between);
+  if (joined !== null && indent + lengthOf(joined) <= width) return [`${spaces(indent)}${joined}\n`];
   return commands.map((command) => {
     const left = indent + lengthOf(command) <= width ? indent : 2 * INDENT;
     return `${spaces(left)}${command}\n`;

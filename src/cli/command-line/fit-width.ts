@@ -87,7 +87,10 @@ export function wrapPage(page: string, width: number): string {
     .join('\n');
 }
 
-/** A line that fits, or one with a word of a command that fits on none: only the terminal breaks it so that it can be copied. */
+/**
+ * A line that fits, or one with a word of a command that fits on no line: only the terminal breaks that one, so that it can
+ * be copied.
+ */
 function isLeft(line: string, width: number): boolean {
   if (lengthOf(line) <= width) return true;
   const words = (line.match(COMMAND) ?? []).flatMap(shellWordsOf);
@@ -173,12 +176,12 @@ const COMMAND = new RegExp(
   'g',
 );
 const JOINED = '\u00a0';
+const GOES_ON = ' \\';
 
 /** The words of a command as the shell reads them: a blank within quotes ends none. */
 function shellWordsOf(command: string): string[] {
   return command.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? [];
 }
-const GOES_ON = ' \\';
 
 /** The words of a command in lines of at most `room` columns, each but the last with the mark that the shell reads. */
 function continued(words: readonly string[], room: number): string[] {

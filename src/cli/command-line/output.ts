@@ -17,8 +17,8 @@ export function printOutcome(context: CliContext, outcome: Outcome, asJson: bool
 /**
  * Columns as wide as their widest cell, two spaces apart, under a header in capitals; one row per line. A table that is
  * wider than `width` has a long first cell on a line of its own and its wide cells broken between words; where long words
- * leave no room for columns, each row is a block with its cells one below the other. Without a width, for a file or a pipe, a row is a line with a tab between
- * its cells, and there is no header.
+ * leave no room for columns, each row is a block with its cells one below the other. Without a width, for a file or a
+ * pipe, a row is a line with a tab between its cells, and there is no header.
  */
 export function formatTable(
   header: readonly string[],

@@ -5,8 +5,8 @@ import { surfaceSchema } from '../surface.ts';
 import { referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
-const word = z.string().trim().min(1).max(FIELD_LIMITS.text_chars);
-const outcome = z.string().trim().min(1).max(FIELD_LIMITS.outcome_chars);
+const word = z.string().trim().min(1, 'is empty').max(FIELD_LIMITS.text_chars);
+const outcome = z.string().trim().min(1, 'is empty').max(FIELD_LIMITS.outcome_chars);
 const origin = { origin: referenceSchema.optional() };
 const rehearsed = { dry_run: dryRunField };
 /** `store` is the root of its store, for an id that two stores have; `dry_run` only shows the effects. */

@@ -7,12 +7,13 @@ import type { Memory } from './memory.ts';
 type StoreListing = { root: string; listed: SweepTicket | null };
 
 /**
- * Lifts the holds of fibers that were removed, and marks their ended runs, which nothing is left to conclude of. A listing can miss a fiber that moves meanwhile, so it counts as
- * removed only when every store was listed completely once more after it was first missed.
+ * Lifts the holds of fibers that were removed, and marks their ended runs: no document is left to conclude them in. A
+ * listing can miss a fiber that moves meanwhile, so it counts as removed only when every store was listed completely once
+ * more after it was first missed.
  */
 export class RemovedFibers {
   readonly #memory: Pick<Memory, 'quarantine' | 'runs' | 'unconcluded'>;
-  /** Fibers of those that no store shows, and when that was first so. */
+  /** Held fibers and those of ended runs that no store shows, and when that was first so. */
   #missed = new Map<string, SweepTicket>();
 
   constructor(memory: Pick<Memory, 'quarantine' | 'runs' | 'unconcluded'>) {

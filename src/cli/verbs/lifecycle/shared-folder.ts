@@ -8,6 +8,8 @@ import type { DaemonClient } from '../../daemon-client/client.ts';
 const rowsSchema = z.object({
   fibers: z.array(fiberRowSchema.pick({ id: true, project_dir: true, runtime: true })),
 });
+/** How many fibers of a shared folder a warning names. */
+const NAMED = 3;
 type Row = z.output<typeof rowsSchema>['fibers'][number];
 
 /** Warns whoever sets a fiber to work in a folder in which a worker of another one is (DSP-6). */
@@ -20,11 +22,18 @@ export async function sharedFolderWarnings(
   const { fibers } = await daemon.get('/fibers?svc=1', rowsSchema);
   const others = workersIn(fibers, fiber.id, fiber.project_dir);
   if (others.length === 0) return [];
-  const who = others.length === 1 ? `${others[0]} works` : `${others.join(', ')} work`;
+  const who = `${named(others)} ${others.length === 1 ? 'works' : 'work'}`;
   const change = isInRepository(fiber.project_dir)
     ? `a git worktree of its own is given with: ${svc} reshape ${shellWord(fiber.id)} --worktree`
     : `another folder is given with: ${svc} reshape ${shellWord(fiber.id)} --project-dir <dir>`;
   return [`${who} in this folder too, so that each changes the files of the other; ${change}`];
+}
+
+/** As many as a person reads, and how many others there are. */
+function named(fibers: readonly string[]): string {
+  const shown = fibers.slice(0, NAMED);
+  const more = fibers.length - shown.length;
+  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }
 
 /** The other fibers with a worker in this folder, in one above it or below it. */

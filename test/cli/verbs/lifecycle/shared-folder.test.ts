@@ -33,6 +33,14 @@ describe('a folder that a fiber is set to work in', () => {
     expect(await sharedFolderWarnings({ get }, { id: 'a' }, 'svc')).toEqual([]);
   });
 
+  it('names no more fibers than a person reads', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const get = (async () => ({ fibers: names.map((name) => row(name, '/srv/app')) })) as never;
+    expect(await sharedFolderWarnings({ get }, { id: 'me', project_dir: '/srv/app' }, 'svc')).toEqual([
+      expect.stringMatching(/^a, b, c and 2 more work in this folder too/),
+    ]);
+  });
+
   it('[DSP-6] is warned of with a git worktree where it is in a repository', async () => {
     const project_dir = new URL('.', import.meta.url).pathname.replace(/\/$/, '');
     const get = (async () => ({ fibers: [row('map-tiles', project_dir)] })) as never;
