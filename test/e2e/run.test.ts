@@ -68,9 +68,12 @@ describe('svc run', () => {
     await keys('svc run "Say hello" --agent talks', 'Enter');
     await until('the agent', async () => /\[say-hello.*\d\d:\d\d/.test(await screen()), 60_000);
     await keys('C-b', 'd');
-    await until('the shell', async () => (await screen()).includes('[detached'));
+    await until('the way back', async () =>
+      /\[detached[\s\S]*\nBack, while it works: svc attach say-hello\n/.test(await screen()),
+    );
     const shown = await screen();
-    expect(shown).toContain('Attaching. Leave with Ctrl-b d; it goes on working. Back: svc attach say-hello');
+    expect(shown).toContain('\nworker   talks in ~/projects/mine\n');
+    expect(shown).toContain('\nAttaching. Leave with Ctrl-b d; it goes on working.\n');
     for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(await home.sessions()).toHaveLength(1);
   });

@@ -38,6 +38,10 @@ describe('the end of a worker, with half a minute between two ticks', () => {
     daemon.home.fiber(agent, { agent, front: { status: 'open' } });
     await daemon.rowWhen(agent, 'listed', () => true);
     expect((await daemon.dispatch({ fiber_id: agent })).status).toBe(200);
+    // Its row tells of the worker only when the next feed does, so that it says nothing of the end before that.
+    await until('the end of its run', async () =>
+      (await daemon.state()).running.every((run) => run.fiber_id !== agent),
+    );
     await daemon.rowWhen(agent, 'ended', (row) => row.runtime === undefined);
     await disarm(daemon, agent);
     expect((await daemon.state()).running.map((run) => run.fiber_id)).not.toContain(agent);

@@ -106,12 +106,12 @@ describe('a newcomer with an empty home', () => {
     await until('the agent', async () => (await screen()).includes('AN AGENT AT WORK'), TO_THE_AGENT_MS);
     process.stdout.write(`attached after ${Date.now() - began} ms\n`);
     await keys('C-b', 'd');
-    await until('the shell again', async () => (await screen()).includes('[detached'));
+    await until('the shell again', async () => /\[detached[\s\S]*ready\$\s*$/.test(await screen()));
     const shown = await screen();
     expect(shown).toMatch(/^store {4}~\/fibers \(new; the daemon watches it from now on\)$/m);
     expect(shown).toMatch(/^worker {3}claude-sonnet in ~\/my-project$/m);
 
-    const [, attach = ''] = /Back: (svc attach \S+)/.exec(shown.replaceAll('\n', ' ')) ?? [];
+    const [, attach = ''] = /Back, while it works: (svc attach \S+)/.exec(shown.replaceAll('\n', ' ')) ?? [];
     expect(attach).toBe('svc attach write');
     await keys('-l', attach);
     await keys('Enter');

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { sep } from 'node:path';
 import { z } from 'zod';
+import { sleep } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { readSettings } from '../../config/settings.ts';
@@ -29,6 +30,9 @@ import { type Candidate, chooseAgent } from './run/choose-agent.ts';
 import { type ChosenStore, chooseStore, makeStore, plannedStore } from './run/home-store.ts';
 import { readyDaemon, untilPolled } from './run/ready-daemon.ts';
 import { nameOfTask, slugOfTask } from './run/task-words.ts';
+
+/** tmux discards what was printed and has not reached the screen when it takes the terminal; a screen takes milliseconds. */
+const SEEN_MS = 100;
 
 /** `svc run <task>`: everything between an idea and an agent that works on it, in one command. */
 export const verb = defineVerb({
@@ -123,10 +127,11 @@ export const verb = defineVerb({
     const shows = attach !== false && json !== true && isAtTerminal(context) && mux_session !== null;
     if (shows) {
       for (const warning of shared) context.err(`svc: ${warning}\n`);
-      context.err(
-        `Attaching. ${await howToLeave(context, mux_session)}; it goes on working. Back: ${back}\n`,
-      );
-      return showTerminal(context, { mux_session, ssh: null });
+      context.err(`Attaching. ${await howToLeave(context, mux_session)}; it goes on working.\n`);
+      await sleep(context.clock, SEEN_MS);
+      const exit = await showTerminal(context, { mux_session, ssh: null });
+      if (exit === EXIT.ok) context.err(`Back, while it works: ${back}\n`);
+      return exit;
     }
     return {
       json: {
