@@ -18,6 +18,7 @@ import { STAGE_WORDS } from '../command-line/screen-words.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { knownHosts, readFiber } from '../daemon-client/daemon-of-fiber.ts';
+import { addressOfSession } from '../daemon-client/session-by-id.ts';
 import { thisHost } from '../find-fiber.ts';
 import { readMessageFiles } from '../message-files.ts';
 import { ownSession } from '../own-session.ts';
@@ -37,9 +38,11 @@ const LOOK_WITH_FILES_MS = 5_000;
 export const verb = defineVerb({
   summary: 'Write to a running worker',
   arguments: {
-    to: argument('<fiber|address>', 'a fiber with a running worker, or svc://HOST/HARNESS/SESSION', {
-      completes: 'fibers',
-    }),
+    to: argument(
+      '<fiber|address>',
+      'a fiber with a running worker, the id of a session, or svc://HOST/HARNESS/SESSION',
+      { completes: 'fibers' },
+    ),
     text: argument('[text]', 'the message; with - or without it, it is read from standard input'),
   },
   options: {
@@ -73,7 +76,7 @@ export const verb = defineVerb({
     const daemon = await connectDaemon(readSettings(context.env));
     const attachments = file === undefined ? undefined : readMessageFiles(file, context.cwd);
     const body: MessageRequest | FileMessageRequest = {
-      address: await addressOf(context, { to, host }, as_context),
+      address: await addressOf(context, daemon, { to, host }, as_context),
       text: text === undefined || text === '-' ? await readAll(context) : text,
       from: from ?? senderOf(context),
       message_id: id ?? randomUUID(),
@@ -180,13 +183,29 @@ function stagesOf({ wake }: Pick<MessageRequest, 'wake'>): readonly Stage[] {
   return wake === false ? OF_CONTEXT : OF_WAKE;
 }
 
+/** Of an address, of the worker of a fiber, or of the running session with that id (MSG-1). */
 async function addressOf(
   context: CliContext,
-  { to, host: named }: { to: string; host: string | undefined },
+  daemon: DaemonClient,
+  { to, host }: { to: string; host: string | undefined },
   as_context: boolean,
 ): Promise<string> {
   if (looksLikeAddress(to)) return printAddress(parseAddress(to));
-  const { fiber, host: other } = await readFiber(context, to, named);
+  try {
+    return await addressOfFiber(context, { fiber: to, host }, as_context);
+  } catch (error) {
+    const address = isCoded(error, 'fiber_not_found') ? await addressOfSession(daemon, to, host) : null;
+    if (address === null) throw error;
+    return address;
+  }
+}
+
+async function addressOfFiber(
+  context: CliContext,
+  { fiber: reference, host: named }: { fiber: string; host: string | undefined },
+  as_context: boolean,
+): Promise<string> {
+  const { fiber, host: other } = await readFiber(context, reference, named);
   const host = other ?? thisHost(context);
   const address = sessionOf(fiber.runtime, host) ?? (as_context ? lastSessionOf(fiber, host) : null);
   if (address !== null) return address;

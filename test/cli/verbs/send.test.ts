@@ -169,6 +169,43 @@ describe('[MSG-3] svc send without an answer', () => {
   });
 });
 
+describe('[MSG-1] svc send to the id of a session', () => {
+  const session = (address: string) => ({
+    ...{ address, fiber: 'work/loader', fiber_uid: null, surface: 'cli', agent: 'stays', phase: 'working' },
+  });
+  const serveSessions = async (...addresses: string[]) => {
+    const none = { error: 'fiber_not_found', message: 'no fiber "s-2"' };
+    ({ seen } = await serveDaemon(machine, {
+      'GET /fibers/s-2': { status: 404, body: none },
+      'GET /peers': { body: { host: 'host-a', sessions: addresses.map(session), gaps: [] } },
+      'POST /messages': { body: RECEIPT },
+    }));
+  };
+  const written = () => seen.filter(({ path }) => path === '/messages');
+
+  it('writes to the one that has it, whatever host it is on', async () => {
+    await serveSessions('svc://host-a/codex/s-1', 'svc://host-b/claude/s-2');
+    expect(await machine.svc('send', 's-2', 'Look.')).toMatchObject({ code: 0 });
+    expect(written()).toMatchObject([{ body: { address: 'svc://host-b/claude/s-2' } }]);
+  });
+
+  it('names the addresses where several have it', async () => {
+    await serveSessions('svc://host-a/claude/s-2', 'svc://host-b/claude/s-2');
+    const { code, err } = await machine.svc('send', 's-2', 'Look.');
+    expect(code).toBe(1);
+    expect(err).toContain('several sessions have the id s-2: svc://host-a/claude/s-2, svc://host-b/claude/s-2');
+    expect(written()).toEqual([]);
+  });
+
+  it('says that no fiber is called so where none has it', async () => {
+    await serveSessions('svc://host-a/claude/s-22');
+    const { code, err } = await machine.svc('send', 's-2', 'Look.');
+    expect(code).toBe(1);
+    expect(err).toBe('svc: no fiber "s-2"\n');
+    expect(written()).toEqual([]);
+  });
+});
+
 describe('svc send --wait', () => {
   const queued = { ...RECEIPT, status: 'queued', detail: 'queued behind its turn' };
   /** Answers the first request with a receipt, the second one with an error, and all others with the last answer. */
