@@ -6,6 +6,25 @@ export function markerOf(message_id: string): string {
   return `[message ${message_id} from `;
 }
 
+const BEGINNING = /\[message (?:(\S+) )?from ([^\]]*)\]/g;
+
+/**
+ * Whether a text has the message with this marker: not where another message, which is whole in the text, quotes it. A
+ * program may submit several messages as one text, and a person may have typed something before them.
+ */
+export function hasMessage(text: string, marker: string): boolean {
+  let from = 0;
+  for (const { index, 0: beginning, 1: message_id, 2: sender = '' } of text.matchAll(BEGINNING)) {
+    if (index < from) continue;
+    if (beginning.startsWith(marker)) return true;
+    const end = lastLine(sender, message_id);
+    const at = text.indexOf(end, index);
+    if (at !== -1) from = at + end.length;
+  }
+  // A program may have cut the text within its first line.
+  return text.includes(marker, from);
+}
+
 /**
  * The text that the agent reads: who writes, the text, its files, and how to answer a session. Its first and last
  * characters are plain words to every program: no command, no shell escape, no completion.
@@ -20,13 +39,13 @@ export function textForAgent(message: {
   const attached = files.map(
     ({ path, size, sha256 }) => `[file ${path} (${size} bytes, sha256 ${sha256})]\n`,
   );
-  const end = answerLine(from) ?? `[end of message ${message_id}]`;
+  const end = lastLine(from, message_id);
   return `${markerOf(message_id)}${from}]\n${text}\n${attached.join('')}${end}`;
 }
 
 /** The text of somebody as a worker is started with it: no message of its own, so without an id. */
 export function firstTextForAgent({ from, text }: { from: string; text: string }): string {
-  return `[message from ${from}]\n${text}\n${answerLine(from) ?? '[end of message]'}`;
+  return `[message from ${from}]\n${text}\n${lastLine(from)}`;
 }
 
 /** The text within what an agent reads of a message; anything else as it is. */
@@ -35,6 +54,13 @@ export function textOfMessage(read: string): string {
     /^\[message \S* ?from [^\]]*\]\n([\s\S]*)\n\[(?:end of message|to answer, run:)[^\]]*\]$/.exec(
       read,
     )?.[1] ?? read
+  );
+}
+
+/** The last line of a message, which has no id where a worker is started with it. */
+function lastLine(from: string, message_id?: string): string {
+  return (
+    answerLine(from) ?? (message_id === undefined ? '[end of message]' : `[end of message ${message_id}]`)
   );
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Receipt } from '../contract/http/messages.ts';
-import { markerOf } from '../contract/message-text.ts';
+import { hasMessage, markerOf } from '../contract/message-text.ts';
 import type { SessionAddress } from '../contract/session-address.ts';
 import type {
   AppMessage,
@@ -121,7 +121,7 @@ export function connectDelivery(options: {
       const { stageOf, contextOf } = HARNESSES[harness].messages;
       const records = await recordsFrom(transcript, offset, marker);
       if (wake) return stageOf(records, marker);
-      return records.some((record) => contextOf(record)?.includes(marker)) ? 'context_added' : null;
+      return records.some((record) => hasMessage(contextOf(record) ?? '', marker)) ? 'context_added' : null;
     },
   };
 }

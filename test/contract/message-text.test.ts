@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstTextForAgent, textForAgent } from '../../src/contract/message-text.ts';
+import { firstTextForAgent, hasMessage, markerOf, textForAgent } from '../../src/contract/message-text.ts';
 
 describe('what an agent reads of a message', () => {
   it('ends with the command that answers a session', () => {
@@ -17,4 +17,32 @@ describe('what an agent reads of a message', () => {
       expect(firstTextForAgent(message)).not.toContain('to answer, run');
     },
   );
+});
+
+describe('[MDS-1] a text has a message', () => {
+  const lost = textForAgent({ message_id: 'm-1', from: 'ada', text: 'Look.', files: [] });
+  const [session, person] = ['svc://host-a/claude/s-1', 'bea'];
+  const other = (from: string, text: string) => textForAgent({ message_id: 'm-2', from, text, files: [] });
+  const has = (text: string) => hasMessage(text, markerOf('m-1'));
+
+  it.each([
+    ['alone', lost],
+    ['after what a person had typed', `well${lost}`],
+    ['after another one', `${other(person, 'Look.')}\n${lost}`],
+    ['after one of a session', `${other(session, 'Look.')}\n${lost}`],
+    ['after one whose end was cut', `${other(person, 'Look.').slice(0, -5)}\n${lost}`],
+    ['after one that quotes it', `${other(person, lost)}\n${lost}`],
+    ['as far as a cut left it', lost.slice(0, 20)],
+  ])('%s', (_where, text) => {
+    expect(has(text)).toBe(true);
+  });
+
+  it.each([
+    ['of a person', other(person, `What became of this?\n${lost}`)],
+    ['of a session', other(session, `What became of this?\n${lost}`)],
+    ['that starts a worker', firstTextForAgent({ from: person, text: `What became of this?\n${lost}` })],
+    ['after another message', `${other(session, 'Look.')}\n${other(session, lost)}`],
+  ])('not where a message %s quotes it', (_whose, text) => {
+    expect(has(text)).toBe(false);
+  });
 });

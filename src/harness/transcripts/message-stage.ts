@@ -1,3 +1,4 @@
+import { hasMessage } from '../../contract/message-text.ts';
 import type { MessageStage } from '../harness.ts';
 import type { JsonRecord } from './said.ts';
 
@@ -37,10 +38,7 @@ export function furthestStage(
   return stage;
 }
 
-/**
- * The marker may stand anywhere: a program may submit several messages as one text, and a person may have typed something
- * at that moment. Text in tags is what the program itself wrote: the output of a command, a notification, its context.
- */
+/** Text in tags is what the program itself wrote: the output of a command, a notification, its context. */
 function holds(text: string, marker: string): boolean {
-  return text.includes(marker) && !/^\s*<[a-z][\s\S]*<\/[\w-]+>\s*$/i.test(text);
+  return hasMessage(text, marker) && !/^\s*<[a-z][\s\S]*<\/[\w-]+>\s*$/i.test(text);
 }
