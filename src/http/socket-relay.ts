@@ -16,6 +16,8 @@ const OPEN_MS = 10_000;
 const PING_MS = 10_000;
 /** Messages that may wait for the other host, in those of the longest kind. */
 const MOST_WAITING = 4;
+/** What a message that waits takes of memory beside its bytes. */
+const WAITING_MESSAGE_BYTES = 64;
 /** Clients of one row whose sockets are passed on at one time. */
 const MOST_RELAYED = 32;
 /** Of an answer that is no WebSocket. */
@@ -65,10 +67,10 @@ export function relaySocket(
   let far: WebSocket | null = null;
   let is_over = false;
   /** What the client sent before the other host was there. */
-  let early: { data: Uint8Array | string; bytes: number }[] = [];
+  let early: (Uint8Array | string)[] = [];
   let early_bytes = 0;
   let stopPings = () => {};
-  const most_waiting = MOST_WAITING * (row.takes?.most_bytes ?? 0);
+  const most_waiting = MOST_WAITING * ((row.takes?.most_bytes ?? 0) + WAITING_MESSAGE_BYTES);
 
   const end = () => {
     is_over = true;
@@ -94,7 +96,7 @@ export function relaySocket(
       else close(maySend(code) ? code : ENDED_OTHERWISE, reason.toString());
     });
     socket.on('open', () => {
-      for (const { data } of early) socket.send(data);
+      for (const data of early) socket.send(data);
       early = [];
       let answered = true;
       stopPings = clock.every(PING_MS, () => {
@@ -130,13 +132,13 @@ export function relaySocket(
     message(value) {
       const data =
         row.takes?.message === 'bytes' ? new Uint8Array(value as Uint8Array) : JSON.stringify(value);
-      const bytes = data.length;
+      const bytes = data.length + WAITING_MESSAGE_BYTES;
       const isOpen = far?.readyState === 1;
       if ((isOpen ? far!.bufferedAmount : early_bytes) + bytes > most_waiting)
         return close(1013, `${host} takes what is sent to it too slowly.`);
       if (isOpen) far!.send(data);
       else {
-        early.push({ data, bytes });
+        early.push(data);
         early_bytes += bytes;
       }
     },

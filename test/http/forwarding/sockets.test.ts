@@ -126,6 +126,16 @@ describe('a WebSocket for another host', () => {
     expect(messages).toEqual(['bytes abc']);
   });
 
+  it('keeps few messages, also empty ones, for a host that does not take the socket over', async () => {
+    const rules = { takes: { message: 'bytes', most_bytes: 1_000 } } as const;
+    const silent = await listenRaw(() => undefined);
+    strangers.push(silent);
+    const { client, closed } = open(await startAsker(urlOf(silent), rules));
+    await once(client, 'open');
+    for (let nth = 0; nth < 500; nth += 1) client.send(Buffer.alloc(0));
+    expect(await closed).toEqual([1013, expect.stringContaining('too slowly')]);
+  });
+
   it('[RTE-3] ends there when the client leaves', async () => {
     const { owner, seen } = await startOwner();
     const { client } = open(await startAsker(urlOf(owner)));
