@@ -14,12 +14,13 @@ const HEADER_EVERY_BYTES = 5 * BYTES_PER_SECOND;
 const LEFT_FREE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The audio of a meeting as a WAV file that can be played at any moment after its first samples were written, also if the
- * recorder was killed: its header counts what is there every few seconds. Time without a phone is silence in it, which takes no space on the disk.
+ * The audio of a meeting as a WAV file that can be played at any moment, also if the recorder was killed: it begins with
+ * its header, which counts what is there every few seconds. Time without a phone is silence in it, which takes no space on the disk.
  */
 export class KeptAudio {
   readonly #path: string;
   readonly #onFault: (sentence: string) => void;
+  readonly #create: typeof createPositionedFile;
   readonly #writes = new Mutex();
   #file: PositionedFile | null = null;
   #ended = false;
@@ -30,9 +31,10 @@ export class KeptAudio {
   #waiting = 0;
 
   /** `onFault` is called once, if no more audio is kept from then on. */
-  constructor(path: string, onFault: (sentence: string) => void) {
+  constructor(path: string, onFault: (sentence: string) => void, create = createPositionedFile) {
     this.#path = path;
     this.#onFault = onFault;
+    this.#create = create;
   }
 
   /** Takes audio; never blocks, never throws. */
@@ -66,7 +68,10 @@ export class KeptAudio {
       this.#waiting -= bytes.length;
       if (this.#file === null && this.#ended) return;
       try {
-        this.#file ??= await createPositionedFile(this.#path);
+        if (this.#file === null) {
+          this.#file = await this.#create(this.#path);
+          await this.#file.write(wavHeader(0), 0);
+        }
         await this.#file.write(bytes, WAV_HEADER_BYTES + at);
         this.#written = at + bytes.length;
         if (this.#counted === 0 || this.#written - this.#counted >= HEADER_EVERY_BYTES) await this.#count();
