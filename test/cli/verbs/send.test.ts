@@ -193,7 +193,9 @@ describe('[MSG-1] svc send to the id of a session', () => {
     await serveSessions('svc://host-a/claude/s-2', 'svc://host-b/claude/s-2');
     const { code, err } = await machine.svc('send', 's-2', 'Look.');
     expect(code).toBe(1);
-    expect(err).toContain('several sessions have the id s-2: svc://host-a/claude/s-2, svc://host-b/claude/s-2');
+    expect(err).toContain(
+      'several sessions have the id s-2: svc://host-a/claude/s-2, svc://host-b/claude/s-2',
+    );
     expect(written()).toEqual([]);
   });
 
