@@ -7,9 +7,11 @@ import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { KeptConnections, LEAST_BYTES_PER_MS, openRequest } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
 import { refusal } from './error-reply.ts';
+import { wholeAnswer } from './foreign-answer.ts';
 import { STATUS_LINES } from './prepared-reply.ts';
 import type { Reply } from './reply.ts';
 import type { RequestHead } from './request-head.ts';
+import type { ReplySchema } from './row.ts';
 import { Upload } from './upload.ts';
 
 /** For a connection to another host, in milliseconds. */
@@ -60,6 +62,8 @@ export type ForeignRequest = {
   body: Uint8Array | Upload | null;
   /** Milliseconds until the answer must have begun. */
   deadline_ms: number;
+  /** Where an answer that is no refusal must have the shape of its status; else it goes through as it comes. */
+  replies?: Readonly<Record<number, ReplySchema>> | undefined;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
 };
@@ -92,7 +96,7 @@ export class Forwarder {
       const answer = await this.#ask(request);
       answer.once('close', leave);
       this.#observe(request.to.address, null);
-      return this.#replyOf(request, answer);
+      return await this.#checked(request, this.#replyOf(request, answer));
     } catch (error) {
       leave();
       // A client that went away says nothing of the other host.
@@ -145,8 +149,10 @@ export class Forwarder {
   }
 
   async #begin(request: ForeignRequest, kept: KeptConnections | null): Promise<ClientRequest> {
-    const { head, hops, to, id, body } = request;
-    const { headers } = head;
+    const { head, hops, to, id, body, replies } = request;
+    const { 'accept-encoding': _coding, ...rest } = head.headers;
+    // What is read here has to come as it is.
+    const headers = replies === undefined ? head.headers : rest;
     const length = body instanceof Upload ? headers['content-length'] : body?.length;
     const passed = PASSED_ON.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
     try {
@@ -216,6 +222,15 @@ export class Forwarder {
       else if (body instanceof Upload) body.sendTo(call);
       else call.end(body ?? undefined);
     });
+  }
+
+  async #checked(request: ForeignRequest, reply: Reply): Promise<Reply> {
+    if (request.replies === undefined) return reply;
+    try {
+      return await wholeAnswer(reply, request.replies);
+    } catch (error) {
+      throw unreadable(request, messageOf(error));
+    }
   }
 
   /** The answer as it goes on; one that cannot be of a daemon, or whose end could not be told, is none. */
@@ -300,6 +315,12 @@ function unreachable(request: ForeignRequest, why: string, sent: 'nothing' | 'ma
   const { host, address } = request.to;
   const sentence = `${host} does not answer at ${placeOf(address)}: ${why}. Check that its daemon and its tunnel are running.`;
   return refusal('remote_unreachable', `${sentence}${effectOf(request, sent)}`, { origin: host });
+}
+
+function unreadable(request: ForeignRequest, why: string): CodedError {
+  const { host, address } = request.to;
+  const sentence = `${host} answers at ${placeOf(address)}, but what it answered cannot be read: ${why}.`;
+  return refusal('answer_unreadable', `${sentence}${effectOf(request, 'maybe')}`, { origin: host });
 }
 
 function tooLate(request: ForeignRequest): CodedError {

@@ -82,7 +82,8 @@ export class RowCalls {
     const { answer_ms = ANSWER_MS, body_timeout_ms = BODY_TIMEOUT_MS } = row;
     const deadline_ms = answer_ms + (upload === null ? 0 : body_timeout_ms);
     const signal = upload === null ? exchange.signal : AbortSignal.any([exchange.signal, upload.stopped]);
-    const request = { id: exchange.id, head, hops, to, body, deadline_ms, signal };
+    const replies = row.checks_answer === true ? row.replies : undefined;
+    const request = { id: exchange.id, head, hops, to, body, deadline_ms, replies, signal };
     call.handling = true;
     this.#forwarder.forward(request).then(
       (reply) => {

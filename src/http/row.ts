@@ -51,6 +51,11 @@ export type Row = {
   body_timeout_ms?: number;
   /** Milliseconds within which the daemon of another host must begin its answer; 120 s unless given. */
   answer_ms?: number;
+  /**
+   * True where the answer of another host has to be one of `replies`, or a refusal: it is read whole before it goes on, and
+   * anything else is answered with 502 `answer_unreadable`.
+   */
+  checks_answer?: boolean;
   /** False: never sent in gzip or br. JSON of more than 1 KiB is, where the client takes it. */
   compress?: boolean;
   /**

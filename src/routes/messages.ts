@@ -45,6 +45,7 @@ export function messagesRows(
       state: 'always',
       body: messageRequestSchema,
       body_limit: REQUEST_LIMIT,
+      checks_answer: true,
       replies: { 200: receiptSchema.or(rehearsalSchema) },
       async handler({ body }) {
         return { status: 200, json: await messages.call('send', body) };

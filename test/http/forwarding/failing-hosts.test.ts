@@ -4,6 +4,7 @@ import { type IncomingMessage, request as nodeRequest, type RequestListener } fr
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { SANDBOX_SECURITY_HEADERS } from '../../../src/access/security-headers.ts';
 import type { Row } from '../../../src/http/row.ts';
 import type { HttpLimits } from '../../../src/http/server.ts';
@@ -44,6 +45,53 @@ const saying = (...parts: string[]) =>
 const read = () => ask(asker, 'GET', '/read?origin=host-b');
 const write = () => ask(asker, 'POST', '/write', { body: '{"origin":"host-b"}' });
 const bodyOf = ({ status, body }: { status: number; body: string }) => ({ status, ...JSON.parse(body) });
+
+describe('[MSG-5] an answer that has to have its shape', () => {
+  const checks = { checks_answer: true, replies: { 200: z.object({ ok: z.boolean() }) } };
+  const answering = async (status: number, text: string) => {
+    const stranger = await listenHttp((_, response) => {
+      response.writeHead(status, {
+        ...{ 'svc-host': 'host-b', 'content-type': 'application/json' },
+        'content-length': Buffer.byteLength(text),
+      });
+      response.end(text);
+    });
+    return beside(stranger, {}, checks);
+  };
+
+  it('goes through with it, and so does a refusal', async () => {
+    await answering(200, '{"ok": true, "more": 1}');
+    expect(await write()).toMatchObject({ status: 200, body: '{"ok": true, "more": 1}' });
+    await asker.server.stop();
+    await answering(409, '{"error": "conflict"}');
+    expect(await write()).toMatchObject({ status: 409, body: '{"error": "conflict"}' });
+  });
+
+  it.each([
+    [200, '{"ok": ['],
+    [200, '{"ok": 1}'],
+    [200, ''],
+    [204, ''],
+    [202, '{"ok": true}'],
+    [200, JSON.stringify({ ok: true, more: 'x'.repeat(1_100_000) })],
+  ])('is told as one that cannot be read otherwise: %i %.20s', async (status, text) => {
+    await answering(status, text);
+    expect(bodyOf(await write())).toMatchObject({
+      ...{ status: 502, error: 'answer_unreadable', origin: 'host-b' },
+      message: expect.stringContaining('It may have taken effect'),
+    });
+    expect((await ask(asker, 'GET', '/ok')).status).toBe(200);
+  });
+
+  it('is told so where it breaks off', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nSvc-Host: host-b\r\nContent-Type: application/json\r\n';
+    const stranger = await listenRaw((socket) => {
+      socket.once('data', () => socket.end(`${head}Content-Length: 20\r\n\r\n{"ok"`));
+    });
+    await beside(stranger, {}, checks);
+    expect(bodyOf(await write())).toMatchObject({ status: 502, error: 'answer_unreadable' });
+  });
+});
 
 describe('a host that cannot be asked', () => {
   it('is named with the address and the fix where nobody listens, and a write says that nothing was sent', async () => {
