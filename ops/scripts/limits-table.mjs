@@ -1299,6 +1299,14 @@ export const LIMITS = [
       ],
       [
         'http/socket-relay.ts',
+        'WAITING_MESSAGE_BYTES',
+        'What each of them counts beside its bytes',
+        'bytes',
+        'The connection is closed',
+        '',
+      ],
+      [
+        'http/socket-relay.ts',
         'MOST_REFUSAL_BYTES',
         'The answer of another host that is no WebSocket',
         'bytes',
@@ -1487,6 +1495,14 @@ export const LIMITS = [
         'The version of a daemon that is found in the tailnet',
         'bytes',
         'Rejected as `not_svc`',
+        '',
+      ],
+      [
+        'http/foreign-answer.ts',
+        'MOST_ANSWER_BYTES',
+        'The answer of another host to a message',
+        'bytes',
+        '`answer_unreadable`',
         '',
       ],
       [
