@@ -75,6 +75,11 @@ describe('a message to a session of another host', () => {
     expect(await kept(owner)).toHaveLength(1);
   });
 
+  it('[MSG-1] is taken by the session whose id alone the command names', async () => {
+    const sent = await hub.home.svc('send', session, 'Look.', '--id', 'm-by-id', '--json');
+    expect(JSON.parse(sent.stdout)).toMatchObject({ message_id: 'm-by-id', address: message('').address });
+  });
+
   it('[MSG-4] brings its files there', async () => {
     const bytes = Buffer.alloc(3_000_000, 'x');
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -109,6 +114,6 @@ describe('a message to a session of another host', () => {
       const all = (await kept(owner)).map(({ message_id }) => message_id);
       return all.includes('m-5') ? all : null;
     });
-    expect(ids).toEqual(['m-1', 'm-3', 'm-4', 'm-5']);
+    expect(ids).toEqual(['m-1', 'm-by-id', 'm-3', 'm-4', 'm-5']);
   });
 });
