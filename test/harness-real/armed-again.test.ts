@@ -66,7 +66,7 @@ describe.each(HARNESS_NAMES)('a fiber of the real %s that is armed again', (name
   it('[RES-2] [RES-3] [RES-8] [LIF-7] is resumed by each way after it was parked, and starts fresh by each after it was closed', async () => {
     daemon = await startRealDaemon(name);
     const one = daemon;
-    one.stub.script({ match: /./, steps: [{ shell: 'sleep 600' }, { text: 'too late' }] });
+    one.stub.script({ match: /./, steps: [{ shell: 'echo works; sleep 600' }, { text: 'too late' }] });
     await one.release();
     const each = <T>(run: (id: string) => Promise<T>) => Promise.all(IDS.map(run));
     await each((id) => one.arm(id));

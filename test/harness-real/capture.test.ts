@@ -81,7 +81,7 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
     expect(await daemon.sessions()).toContain(`resume-${session_uuid}`);
     await expect
       .poll(() => daemon!.screen(`resume-${session_uuid}`), { timeout: WITHIN_MS })
-      .toContain('svc fiber edit swift --status closed');
+      .toContain('Make the loader swift.');
     expect((await daemon.state()).running).toEqual([]);
   });
 

@@ -43,7 +43,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     daemon = await startRealDaemon(name);
     const one = daemon;
     for (const match of [FRESH_AGAIN, RESUMED, 'Fiber: day'])
-      one.stub.script({ match, steps: [{ shell: 'sleep 600' }, { text: 'too late' }] });
+      one.stub.script({ match, steps: [{ shell: 'echo works; sleep 600' }, { text: 'too late' }] });
     await one.arm('day');
     await one.rowWhere('day', ({ held }) => held === 'boot_quarantine');
     await agree(one);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
 import type { Step } from '../kit/stub-model/script.ts';
@@ -24,12 +24,23 @@ export const CODEX_ASKS = ['-a', 'on-request', '-s', 'workspace-write'];
 
 /** Writes a person’s own settings with which a program shows a dialog before a command, or asks a question. */
 export function writeAskingSettings(name: HarnessName, home: string): void {
-  if (name === 'codex') return;
-  const folder = join(home, ...(name === 'claude' ? ['.claude'] : ['.pi', 'agent', 'extensions']));
+  if (name === 'claude') addClaudeRules(home, 'ask', ['touch asked']);
+  if (name !== 'pi') return;
+  const folder = join(home, '.pi', 'agent', 'extensions');
   mkdirSync(folder, { recursive: true });
-  const settings = { permissions: { ask: ['Bash(touch asked)'] } };
-  if (name === 'pi') writeFileSync(join(folder, 'ask.ts'), PI_ASKS);
-  else writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
+  writeFileSync(join(folder, 'ask.ts'), PI_ASKS);
+}
+
+/** Adds rules to a person’s own settings of Claude Code, as commands that need no answer or always one. */
+export function addClaudeRules(home: string, kind: 'allow' | 'ask', commands: readonly string[]): void {
+  const path = join(home, '.claude', 'settings.json');
+  const settings = JSON.parse(readFileSync(path, 'utf8')) as { permissions: Record<string, string[]> };
+  const rules = commands.map((command) => `Bash(${command})`);
+  const permissions = {
+    ...settings.permissions,
+    [kind]: [...(settings.permissions[kind] ?? []), ...rules],
+  };
+  writeFileSync(path, JSON.stringify({ ...settings, permissions }));
 }
 
 /** The question of Claude Code’s own tool for questions. */

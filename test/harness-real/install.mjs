@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const VERSIONS = {
-  '@anthropic-ai/claude-code': '2.1.197',
-  '@openai/codex': '0.169.0',
-  '@earendil-works/pi-coding-agent': '0.87.1',
+  '@anthropic-ai/claude-code': '2.1.332',
+  '@openai/codex': '0.171.0',
+  '@earendil-works/pi-coding-agent': '1.6.0',
 };
 
 const CACHE = fileURLToPath(new URL('../../.cache/harness/', import.meta.url));

@@ -7,6 +7,7 @@ import type { Activity } from '../../src/contract/http/activity.ts';
 import type { SentFilesRow } from '../../src/contract/http/sent-files.ts';
 import type { CommitLedgerLine, SessionLine } from '../../src/contract/ledger.ts';
 import type { Step } from '../kit/stub-model/script.ts';
+import { writeAskingSettings } from './dialogs.ts';
 import { type DaemonOptions, type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
 let daemon: RealDaemon | undefined;
@@ -23,10 +24,7 @@ const SURROUNDINGS: Record<HarnessName, DaemonOptions> = {
   claude: {
     prepare: ({ home, project_dir, env }) => {
       makeRepository(project_dir, env);
-      // What its own users set to be asked about a command.
-      mkdirSync(join(home, '.claude'), { recursive: true });
-      const settings = { permissions: { ask: ['Bash(touch asked)'] } };
-      writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify(settings));
+      writeAskingSettings('claude', home);
       return undefined;
     },
     // It hands files over only where somebody can receive them.

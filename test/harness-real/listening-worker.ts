@@ -37,8 +37,12 @@ export async function timesGiven(one: RealDaemon, session: string, id: string): 
   const lines = (await one.transcriptOf(session))
     .split('\n')
     .filter((line) => line.includes(`[message ${id} from `));
-  // Codex writes each message of the user twice: as a record of the model and as an item of the thread.
-  const said = lines.filter((line) => /"role":"user"/.test(line) || /"queued_command"/.test(line));
+  // Codex writes each message of the user twice: as a record of the model and as an item of the thread. Claude Code may
+  // also keep what it asked the model.
+  const said = lines.filter(
+    (line) =>
+      (/"role":"user"/.test(line) || /"queued_command"/.test(line)) && !/"type":"api-request-/.test(line),
+  );
   return said.length;
 }
 

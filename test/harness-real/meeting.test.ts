@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -7,6 +7,7 @@ import { capturedSchema } from '../../src/contract/http/capture.ts';
 import { meetingAnswerSchema } from '../../src/contract/http/meeting.ts';
 import { babble, joinedAudio, silence } from '../kit/made-audio.ts';
 import { until } from '../kit/until.ts';
+import { addClaudeRules } from './dialogs.ts';
 import { AGENT_IDS, type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
 let daemon: RealDaemon | undefined;
@@ -41,26 +42,44 @@ async function speak(one: RealDaemon): Promise<void> {
 
 describe('a meeting with a real claude as its scribe', () => {
   it('[SVC-4] [CAP-3] [MTR-5] [FIB-11] is followed while it grows, marked to it, and quoted in its fiber', async () => {
-    daemon = await startRealDaemon('claude', { settings: { SVC_RECORDER_ENGINE: 'vad' } });
+    daemon = await startRealDaemon('claude', {
+      settings: { SVC_RECORDER_ENGINE: 'vad' },
+      prepare: ({ home, project_dir }) => {
+        const files = ['file-budget', 'follow-meeting', 'write-notes'];
+        addClaudeRules(
+          home,
+          'allow',
+          files.map((name) => join(project_dir, name)),
+        );
+        return undefined;
+      },
+    });
     const one = daemon;
     const { stub, project_dir, store } = one;
     await one.svc('setup', 'claude');
     const told = (member: string) =>
       `$(svc meeting status --json | sed -n 's/.*"${member}": "\\([^"]*\\)".*/\\1/p')`;
     const ended = join(project_dir, 'ended');
+    // Files, since a command with a substitution asks for more than a rule may allow.
+    const command = (name: string, lines: readonly string[]) => {
+      const file = join(project_dir, name);
+      writeFileSync(file, ['#!/bin/sh -e', ...lines, ''].join('\n'), { mode: 0o755 });
+      return { shell: file };
+    };
     stub.script({
       match: 'A meeting is being recorded now: "Budget 2027".',
       steps: [
-        {
-          shell: [
-            `echo ${told('transcript')} > transcript`,
-            `svc fiber add Budget --slug budget --store ${store} --body notes`,
-            `svc install budget --store ${store} --project-dir ${project_dir} --agent ${AGENT_IDS.claude}`,
-            `svc claim budget --meeting ${told('launch')}`,
-          ].join(' && '),
-        },
-        { shell: `while ! grep -q '^# ended' "$(cat transcript)"; do sleep 0.1; done; touch ${ended}` },
-        { shell: 'svc fiber edit budget --body - < "$(cat transcript)"; svc handoff' },
+        command('file-budget', [
+          `echo ${told('transcript')} > transcript`,
+          `svc fiber add Budget --slug budget --store ${store} --body notes`,
+          `svc install budget --store ${store} --project-dir ${project_dir} --agent ${AGENT_IDS.claude}`,
+          `svc claim budget --meeting ${told('launch')}`,
+        ]),
+        command('follow-meeting', [
+          `while ! grep -q '^# ended' "$(cat transcript)"; do sleep 0.1; done`,
+          `touch ${ended}`,
+        ]),
+        command('write-notes', ['svc fiber edit budget --body - < "$(cat transcript)"', 'svc handoff']),
         { text: 'too late' },
       ],
     });

@@ -81,7 +81,7 @@ describe.each(HARNESS_NAMES)('a conversation of the real %s', (name) => {
     daemon = await startRealDaemon(name);
     const one = daemon;
     one.stub.script({ match: FRESH_AGAIN, steps: [{ text: 'and on' }] });
-    one.stub.script({ match: 'Fiber: cut', steps: [{ shell: 'sleep 600' }] });
+    one.stub.script({ match: 'Fiber: cut', steps: [{ shell: 'echo works; sleep 600' }] });
     await one.arm('cut');
     await one.release();
     const first = await one.launch(0);

@@ -14,6 +14,9 @@ export const writeScratchHome: Record<HarnessName, (scratch: ScratchHome) => Rec
       customApiKeyResponses: { approved: [API_KEY.slice(-20)], rejected: [] },
       projects: { [project_dir]: { hasTrustDialogAccepted: true } },
     });
+    // The check of its auto mode runs on the provider's server, which the stub is not; these rules need none.
+    const allow = ['echo', 'git', 'svc'].map((program) => `Bash(${program}:*)`);
+    writeJson(join(home, '.claude', 'settings.json'), { permissions: { allow } });
     return {
       ANTHROPIC_BASE_URL: model_url,
       ANTHROPIC_API_KEY: API_KEY,

@@ -10,7 +10,9 @@ const RULE = /^─{20,}( .* ─+)?$/;
 const PROMPT = '❯\u00a0';
 /** The line below the composer while it takes text: the permission mode, or what the keyboard offers. */
 const MODE = /^ {2}(⏵⏵ |⏸ |\? for shortcuts|esc to interrupt)/;
+/** An entry of the list of commands, files or agents, which stands below the composer or, in later versions, above it. */
 const COMPLETION = /^(\/|[*+◇] )\S/;
+const COMPLETION_ABOVE = /^ {2}[❯ ] (\/|[*+◇] )\S/;
 const DIALOG =
   /\b(esc|enter|space|tab)(\/\S+)? to (cancel|close|exit|clear|select|confirm|continue|change|amend)\b|^ *❯ \d+\. |^ *search prompts:/i;
 /** How many lines of text at the bottom of the screen may hold the hints of a dialog. */
@@ -61,7 +63,8 @@ export const messageInput: MessageInput = {
     const below = linesWithText(lines, end + 1);
     if (below.some(({ text }) => COMPLETION.test(text) || DIALOG.test(text))) return 'dialog';
     const typed = lines.slice(start, end).flatMap(({ cells }, index) => cells.slice(index === 0 ? 2 : 0));
-    if (!(isEmptyInput(typed) || isQueueHint(typed)) || end > start + 1) return 'draft';
+    if (!(isEmptyInput(typed) || isQueueHint(typed)) || end > start + 1)
+      return COMPLETION_ABOVE.test(lines[start - 2]?.text ?? '') ? 'dialog' : 'draft';
     return below.some(({ text }) => MODE.test(text)) ? 'ready' : 'unknown';
   },
   holdsText(screen, text) {
