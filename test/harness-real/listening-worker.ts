@@ -34,16 +34,18 @@ export async function listening(one: RealDaemon, fiber = 'listens') {
 
 /** How often a message is in the conversation as something that was said to the agent. */
 export async function timesGiven(one: RealDaemon, session: string, id: string): Promise<number> {
-  const lines = (await one.transcriptOf(session))
-    .split('\n')
-    .filter((line) => line.includes(`[message ${id} from `));
-  // Codex writes each message of the user twice: as a record of the model and as an item of the thread. Claude Code may
-  // also keep what it asked the model.
+  return (await linesSaid(one, session, id)).length;
+}
+
+/** The lines of the conversation that say a message to the agent. */
+export async function linesSaid(one: RealDaemon, session: string, id: string): Promise<string[]> {
+  const lines = (await one.transcriptOf(session)).split('\n');
+  // Codex writes each message of the user twice: as a record of the model and as an item of the thread.
   const said = lines.filter(
-    (line) =>
-      (/"role":"user"/.test(line) || /"queued_command"/.test(line)) && !/"type":"api-request-/.test(line),
+    (line) => line.includes(`[message ${id} from `) && /"role":"user"|"queued_command"/.test(line),
   );
-  return said.length;
+  // What Claude Code asked the model, which it may keep beside what was said.
+  return said.filter((line) => !/^\{"type":"api-request-/.test(line));
 }
 
 /** How often the daemon is killed in the middle. */

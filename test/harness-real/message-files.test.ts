@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
 import { receiptSchema } from '../../src/contract/http/messages.ts';
 import { until } from '../kit/until.ts';
-import { listening, timesGiven } from './listening-worker.ts';
+import { linesSaid, listening } from './listening-worker.ts';
 import { type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
 let daemon: RealDaemon | undefined;
@@ -36,11 +36,9 @@ describe.each(HARNESS_NAMES)('a message with files to a worker of the real %s', 
     await until('its receipt', async () => /submitted|accepted/.test((await send()).status), WITHIN_MS);
 
     expect((await send()).files).toEqual(held.files);
-    expect(await timesGiven(one, session, 'f-1')).toBe(1);
-    const said = (await one.transcriptOf(session))
-      .split('\n')
-      .filter((line) => line.includes('[message f-1 from ') && /"role":"user"|"queued_command"/.test(line))
-      .join('\n');
+    const lines = await linesSaid(one, session, 'f-1');
+    expect(lines).toHaveLength(1);
+    const said = lines.join('\n');
     for (const { name: file, path, size, sha256 } of held.files!) {
       expect(said.split(`[file ${path} (${size} bytes, sha256 ${sha256})]`)).toHaveLength(2);
       expect(readFileSync(path)).toEqual(Buffer.from(FILES[file as keyof typeof FILES]));
