@@ -56,7 +56,7 @@ export function readFields(
   const fields: FrontmatterFields = {
     // A ULID has no case, and everything else compares uids as texts.
     uid: uid !== undefined && isUlid(uid) ? uid.toUpperCase() : null,
-    name: reader.text(data, 'name', FIELD_LIMITS.name_chars) ?? leaf,
+    name: readName(reader, data) ?? leaf,
     status: reader.oneOf(data, 'status', FIBER_STATUSES) ?? 'open',
     tags: reader.texts(data, 'tags', TAGS) ?? [],
   };
@@ -68,6 +68,12 @@ export function readFields(
   assign(fields, 'svc', svc);
   assign(fields, 'project_dir', svc?.project_dir ?? reader.text(data, 'project_dir'));
   return { fields, problem: reader.problem };
+}
+
+/** A blank name would leave nothing to call the fiber by, so it counts as none. */
+function readName(reader: FieldReader, data: Record<string, unknown>): string | undefined {
+  const name = reader.text(data, 'name', FIELD_LIMITS.name_chars);
+  return name?.trim() === '' ? undefined : name;
 }
 
 function readSvc(reader: FieldReader, data: Record<string, unknown>): SvcBlock | undefined {

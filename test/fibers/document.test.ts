@@ -77,6 +77,8 @@ describe('parseDocument', () => {
       { name: 'x', status: 'active', body: 'b\r\n' },
     ],
     ['empty frontmatter', '---\n---\nb', { body: 'b' }],
+    ['an empty name', "---\nname: ''\n---\nb", { name: 'loader', body: 'b' }],
+    ['a name of blanks', '---\nname: " \\t "\n---\nb', { name: 'loader', body: 'b' }],
     ['a closing fence without a line end', '---\nname: x\n---', { name: 'x' }],
     ['a rule in the body', '---\nname: x\n---\na\n---\nb\n', { name: 'x', body: 'a\n---\nb\n' }],
     ['four dashes', '----\nname: x\n', { body: '----\nname: x\n' }],
