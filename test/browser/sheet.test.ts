@@ -163,6 +163,22 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('shows a name that is written from right to left in that order', async () => {
+    daemon.home.fiber('tide', { front: { name: 'שלום tide!', status: 'open' } });
+    const page = await open('tide');
+    await says(page, 'שלום');
+    const [first, last] = await page.learn<number[]>(`(() => {
+      const text = document.querySelector('dialog h2 span').firstChild;
+      return [0, text.length - 1].map((at) => {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        return range.getBoundingClientRect().left;
+      });
+    })()`);
+    expect(first).toBeGreaterThan(last!);
+  });
+
   it('shows the document: its outcome, its body as a page, its roster and its set-up', async () => {
     const page = await open('gauges');
     const text = await says(page, 'Tide gauges', 'Done when', 'birch', '221');
