@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
@@ -130,7 +130,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await read(page, 'talks has its own effort again.');
   });
 
-  it('[WPL-14] adds a store and takes it off the list again', async () => {
+  it('[WPL-14] adds a store, shows when it cannot be read, and takes it off the list again', async () => {
     const folder = daemon.home.project('second');
     await open('?view=settings&part=stores');
     await click(page, 'Add a store');
@@ -147,6 +147,14 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await until('both stores', async () => (await stores())?.length === 2);
     expect(await stores()).toEqual([daemon.home.store, folder]);
     await read(page, 'Stores 2');
+    const looks = () =>
+      page.learn<string[]>(
+        `[...document.querySelectorAll('section[aria-label=Stores] div[data-state]')].map((row) => row.dataset.state)`,
+      );
+    await until('the look of two stores', async () => `${await looks()}` === 'accepted,accepted');
+    rmSync(join(folder, '.fibers'), { recursive: true });
+    await until('the look of a folder that is no store', async () => (await looks())[1] === 'blocked');
+    expect((await looks())[0]).toBe('accepted');
     await click(page, `Remove ${folder}`);
     await click(page, 'Remove it');
     await until('one store', async () => (await stores())?.length === 1);

@@ -5,8 +5,13 @@ import styles from './Sentence.module.css';
 
 /** A phrase of the daemon as a sentence, its commands as such. */
 export function Sentence({ children }: { children: string }): ReactNode {
+  return <Phrase>{sentence(children)}</Phrase>;
+}
+
+/** Words of the daemon as they are, their commands as such. */
+export function Phrase({ children }: { children: string }): ReactNode {
   let at = 0;
-  return commandParts(sentence(children)).map(({ code, text }) => {
+  return commandParts(children).map(({ code, text }) => {
     at += text.length;
     return code ? (
       <code key={at} className={styles.command}>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Phrase } from '../fiber/Sentence.tsx';
 import { releaseAll } from '../gestures/release.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
 import { useHostState } from '../lib/host-state.ts';
@@ -56,10 +57,12 @@ function FaultRow({ fault: { level, of, what, mend, file, fiber } }: { fault: Fa
       <Glyph state={level === 'fault' ? 'blocked' : 'delayed'} />
       <div>
         <b>{of}</b>
-        <p>{what}</p>
+        <p>
+          <Phrase>{what}</Phrase>
+        </p>
         {mend !== null && (
           <p className={styles.mend}>
-            <b>Fix:</b> {mend}
+            <b>Fix:</b> <Phrase>{mend}</Phrase>
           </p>
         )}
       </div>

@@ -7,6 +7,7 @@ import { STATE_PATH } from '../lib/paths.ts';
 import { readAgain, useRead } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
+import type { CardState } from '../model/states.ts';
 import type { FiberStores, ProjectsWritten, StoreOrigin, StoresWritten } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
@@ -61,8 +62,9 @@ export function Stores(): ReactNode {
             origin={origin}
             describe={(path) => {
               const found = state.value?.poll_health.stores.find(({ store }) => store === path);
-              if (found === undefined) return null;
-              return found.error ?? (found.fibers === 1 ? '1 fiber' : `${found.fibers} fibers`);
+              if (found === undefined) return { glyph: 'launching', text: null };
+              if (found.error !== null) return { glyph: 'blocked', text: found.error };
+              return { glyph: 'accepted', text: found.fibers === 1 ? '1 fiber' : `${found.fibers} fibers` };
             }}
           />
           <PathList
@@ -70,7 +72,7 @@ export function Stores(): ReactNode {
             name="Projects"
             about="Folders that Stash and Capture offer beside the stores."
             origin={origin}
-            describe={() => null}
+            describe={() => ({ glyph: 'draft', text: null })}
           />
           <div className={styles.buttons}>
             <Button onClick={() => go({ part: 'file-stores' })}>Edit stores.json</Button>
@@ -87,7 +89,7 @@ type PathListProps = {
   name: string;
   about: string;
   origin: StoreOrigin;
-  describe(path: string): string | null;
+  describe(path: string): { glyph: CardState; text: string | null };
 };
 
 function PathList({ list, name, about, origin, describe }: PathListProps): ReactNode {
@@ -102,18 +104,21 @@ function PathList({ list, name, about, origin, describe }: PathListProps): React
       <div className={styles.inside}>
         <p className={styles.about}>{about}</p>
       </div>
-      {paths.map((path) => (
-        <div key={path} className={styles.row}>
-          <Glyph state={list === 'stores' ? 'accepted' : 'draft'} />
-          <div>
-            <b>{path}</b>
+      {paths.map((path) => {
+        const { glyph, text } = describe(path);
+        return (
+          <div key={path} className={styles.row} data-state={glyph}>
+            <Glyph state={glyph} />
+            <div>
+              <b>{path}</b>
+            </div>
+            <p className={styles.small}>{text}</p>
+            <Button tone="quiet" aria-label={`Remove ${path}`} onClick={() => setRemoving(path)}>
+              Remove
+            </Button>
           </div>
-          <p className={styles.small}>{describe(path)}</p>
-          <Button tone="quiet" aria-label={`Remove ${path}`} onClick={() => setRemoving(path)}>
-            Remove
-          </Button>
-        </div>
-      ))}
+        );
+      })}
       <div className={styles.row}>
         {adding ? (
           <AddProject
