@@ -3,6 +3,7 @@ import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page } from './chromium.ts';
 import { axeFaults, click, read, VIEWS, words } from './controls.ts';
+import { cardWhen, focused } from './desk-page.ts';
 
 const TITLE = `the finder in a browser${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
 
@@ -46,8 +47,10 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await daemon?.dispose();
   });
 
-  it('finds by title from the key to the sheet, with the keyboard alone, and comes back', async () => {
+  it('finds by title from the key to the sheet, with the keyboard alone, and comes back to where it was', async () => {
     await open();
+    await cardWhen(page, 'index', 'is there');
+    await page.learn(`document.querySelector('[data-fiber=index]').focus()`);
     await page.press('/');
     await read(page, 'Changed last');
     await page.type('man');
@@ -62,6 +65,15 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await until('its sheet', async () => (await search()) === '?fiber=manual');
     await read(page, 'The chapter on barnacles is missing.');
     await page.press('Escape');
+    expect(await focused(page)).toBe('index');
+    await page.press('/');
+    await read(page, 'Changed last');
+    await page.type('man');
+    await entriesAre('*Index of the manual', 'Write the manual', 'Old manual');
+    await page.press('Enter');
+    await until('the sheet, which is loaded by now', async () => (await search()) === '?fiber=index');
+    await page.press('Escape');
+    expect(await focused(page)).toBe('index');
     await page.press('/');
     await read(page, 'Changed last');
     await page.press('Escape');

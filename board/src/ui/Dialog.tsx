@@ -15,6 +15,9 @@ type DialogProps = {
   children: ReactNode | ((title_id: string) => ReactNode);
 };
 
+/** Where the focus was before a dialog that another one takes the place of, in the same step. */
+let left: Element | null = null;
+
 /**
  * A modal dialog: what is behind it cannot be reached, and the focus goes back to where it was. It begins at the control
  * with `data-autofocus`, else at the first one.
@@ -25,10 +28,14 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
   const before = useRef<Element | null>(null);
   // Before it is painted: keys that are pressed at what is seen have to reach it.
   useLayoutEffect(() => {
-    before.current = document.activeElement;
+    const { activeElement, body } = document;
+    before.current = activeElement === body ? left : activeElement;
     element.current?.showModal();
     // React keeps `autofocus` to itself, so that the browser chooses the first control.
     element.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    return () => {
+      left = before.current;
+    };
   }, []);
   // After what it did to the page is shown.
   useEffect(() => {
@@ -36,6 +43,7 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
     return () => {
       dialog?.close();
       const { current } = before;
+      left = null;
       if (current instanceof HTMLElement && current.isConnected) current.focus({ preventScroll: true });
     };
   }, []);
