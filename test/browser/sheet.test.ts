@@ -271,6 +271,24 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('types into an editor from the moment it is asked for, which is as high as a text needs', async () => {
+    const page = await open('edited');
+    const focus = () =>
+      page.learn<string>(`(document.activeElement.labels?.[0] ?? document.activeElement).ariaLabel ??
+        (document.activeElement.labels?.[0] ?? document.activeElement).innerText`);
+    for (const [edit, label] of [
+      ['Edit the body', 'Markdown'],
+      ['Edit the roster', 'A role in each line'],
+    ] as const) {
+      await press(page, edit);
+      await until(`the focus in ${label}`, async () => (await focus()) === label);
+      if (label === 'Markdown')
+        expect(await page.learn('document.activeElement.clientHeight')).toBeGreaterThan(200);
+      await press(page, 'Cancel');
+      await until(`the focus on “${edit}”`, async () => (await focus()) === edit);
+    }
+  });
+
   it('saves an edit over a change of another part of the document, and shows both texts after one of the body', async () => {
     const { home } = daemon;
     const path = home.documentPath('edited');

@@ -29,6 +29,8 @@ type BodyEditorProps = {
   /** Whether the browser keeps the draft over a reload. */
   kept: boolean;
   worker: boolean;
+  /** Whether it was asked for just now, so that what is typed next belongs to it. */
+  asked: boolean;
   onChange(draft: BodyDraft): void;
   /** This text was saved and is on disk now; the draft may be another one by then. */
   onSaved(text: string, on_disk: OnDisk): void;
@@ -37,7 +39,7 @@ type BodyEditorProps = {
 
 /** The body as a text. What came onto the disk meanwhile is never overwritten unseen. */
 export default function BodyEditor(props: BodyEditorProps): ReactNode {
-  const { reference, draft, kept, worker, onChange, onSaved, onDiscard } = props;
+  const { reference, draft, kept, worker, asked, onChange, onSaved, onDiscard } = props;
   const origin = useOrigin();
   const [saving, setSaving] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -94,6 +96,8 @@ export default function BodyEditor(props: BodyEditorProps): ReactNode {
         {(input) => (
           <textarea
             {...input}
+            // biome-ignore lint/a11y/noAutofocus: it was asked for a moment ago.
+            autoFocus={asked}
             className={`${input.className} ${styles.text}`}
             value={draft.text}
             spellCheck={false}

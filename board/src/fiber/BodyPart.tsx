@@ -33,6 +33,8 @@ export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): 
   const last = useRef(draft);
   last.current = draft;
   const [kept, setKept] = useState(true);
+  /** Whether the editor was left by hand, and the focus has to go somewhere. */
+  const left = useRef(false);
   const change = (next: BodyDraft | null) => {
     setOpened(next);
     setKept(keepDraft(key, next !== null && isChanged(next) ? next : null));
@@ -52,9 +54,11 @@ export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): 
             draft={draft}
             kept={kept}
             worker={worker}
+            asked={opened !== null}
             onChange={change}
             onSaved={saved}
             onDiscard={() => {
+              left.current = true;
               change(null);
               again();
             }}
@@ -66,7 +70,13 @@ export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): 
     <Part
       title="Body"
       action={
-        <Button tone="quiet" aria-label="Edit the body" onClick={() => change(startEdit({ body, digest }))}>
+        <Button
+          tone="quiet"
+          aria-label="Edit the body"
+          // The focus was in the editor that it opens.
+          autoFocus={left.current}
+          onClick={() => change(startEdit({ body, digest }))}
+        >
           Edit
         </Button>
       }

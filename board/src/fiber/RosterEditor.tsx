@@ -46,6 +46,8 @@ export default function RosterEditor({ row, onDone }: { row: FiberRow; onDone():
         {(input) => (
           <textarea
             {...input}
+            // biome-ignore lint/a11y/noAutofocus: it was asked for a moment ago.
+            autoFocus
             rows={4}
             value={text}
             readOnly={saving}

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import type { FiberRow } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
@@ -10,13 +10,21 @@ const RosterEditor = lazy(() => import('./RosterEditor.tsx'));
 /** Who works together on the fiber, by their roles. */
 export function RosterPart({ row }: { row: FiberRow }): ReactNode {
   const [editing, setEditing] = useState(false);
+  /** Whether the editor was left, and the focus has to go somewhere. */
+  const left = useRef(false);
   const roles = Object.entries(row.collaboration ?? {});
   return (
     <Part
       title="Roster"
       action={
         !editing && (
-          <Button tone="quiet" aria-label="Edit the roster" onClick={() => setEditing(true)}>
+          <Button
+            tone="quiet"
+            aria-label="Edit the roster"
+            // The focus was in the editor that it opens.
+            autoFocus={left.current}
+            onClick={() => setEditing(true)}
+          >
             Edit
           </Button>
         )
@@ -25,7 +33,13 @@ export function RosterPart({ row }: { row: FiberRow }): ReactNode {
       {editing ? (
         <Boundary what="The editor">
           <Suspense>
-            <RosterEditor row={row} onDone={() => setEditing(false)} />
+            <RosterEditor
+              row={row}
+              onDone={() => {
+                left.current = true;
+                setEditing(false);
+              }}
+            />
           </Suspense>
         </Boundary>
       ) : roles.length === 0 ? (

@@ -42,11 +42,12 @@ export const list = defineVerb({
   run(context) {
     const { remotes } = readRemotes(readSettings(context.env));
     const table = formatTable(
-      ['remote', 'ssh', 'address'],
-      remotes.map(({ name, ssh, socket, url, port }) => [
+      ['remote', 'ssh', 'address', 'pinned to'],
+      remotes.map(({ name, ssh, socket, url, port, build }) => [
         name,
         ssh ?? '-',
         socket ?? url ?? `http://127.0.0.1:${port}`,
+        build ?? '-',
       ]),
       context.width,
     );
