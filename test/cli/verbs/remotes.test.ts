@@ -94,6 +94,7 @@ describe('svc remotes', () => {
     await whileAnswering(there, async (url) => {
       await remotes('add', 'host-b', '--url', url, '--pin');
       expect(await listed()).toEqual([{ name: 'host-b', url, build: 'b1b1b1b' }]);
+      expect((await remotes('list')).out).toMatch(/^host-b\s.*\sb1b1b1b$/m);
       scratch.write('remotes.json', { remotes: [{ name: 'host-b', url, auth: 'pubkey' }] });
       const shown = await remotes('pin', 'host-b', '--dry-run');
       expect([shown.out.includes('b1b1b1b'), await listed()]).toEqual([
