@@ -54,12 +54,13 @@ async function ask<T>(method: string, path: string, asking: Asking): Promise<Ans
     }
     return { ok: false, status, ...refusal, body: value };
   } catch {
-    return { ok: false, status: 0, code: 'no_answer', message: NO_ANSWER, body: null };
+    const message = method === 'GET' ? NO_ANSWER : `${NO_ANSWER} It is not known whether it did this.`;
+    return { ok: false, status: 0, code: 'no_answer', message, body: null };
   }
 }
 
 const OLDER = 'This daemon is older than the board and does not know what was asked of it.';
-const NO_ANSWER = 'The daemon did not answer. It is not known whether it did this.';
+const NO_ANSWER = 'The daemon did not answer.';
 /** Names the code of a refusal whose body is a text; as in the contract. */
 const CODE_HEADER = 'Svc-Error';
 
