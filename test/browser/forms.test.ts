@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
-import { axeFaults, below, click, fill, read, VIEWS, words } from './controls.ts';
+import { axeFaults, below, click, fill, holdAnswer, read, VIEWS, words } from './controls.ts';
 import { faults } from './desk-page.ts';
 
 const TITLE = `Stash and Capture in a browser${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
@@ -204,6 +204,26 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await read(page, 'Capture a task');
     await click(page, 'Review launch');
     expect(await until('the sentence', async () => (await below(page, 'Agent')) || null)).toContain('nobody');
+  });
+
+  it('offers no picture again that was being sent while the form was closed and opened', async () => {
+    await open();
+    await page.press('s');
+    await read(page, 'Stash a draft');
+    await fill(page, 'Task', 'A slow picture');
+    await paste('slow.png');
+    await until('the picture being kept', async () => (await kept()) === 1);
+    const answer = await holdAnswer(page, '/attachments');
+    await click(page, 'Stash it');
+    await answer.arrived();
+    await page.press('Escape');
+    await until('the end of the form', async () => !(await words(page)).includes('Stash a draft'));
+    await page.press('s');
+    await until('the picture that is being sent', async () => (await pictures()) === 1);
+    await answer.release();
+    await read(page, '“A slow picture” is among the drafts.');
+    await until('no picture', async () => (await pictures()) === 0);
+    expect(await kept()).toBe(0);
   });
 
   it('keeps what is written over a reload, with its pictures, until it is sent', async () => {

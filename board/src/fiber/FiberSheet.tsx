@@ -15,6 +15,7 @@ import { keyOf } from '../model/feed-copy.ts';
 import { agedOf } from '../model/hosts.ts';
 import { isOutdated, rowOf } from '../model/sheet.ts';
 import type { FiberReply, FiberRow } from '../model/wire.ts';
+import { sentence } from '../model/wording.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
@@ -126,7 +127,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
       <Head row={row} followed={followed} title_id={title_id} gone={gone} watch={watch} onClose={close} />
       {gone && (
         <p className={styles.gone} role="alert">
-          {read.refusal?.message} What you see is what was last known of it.
+          {sentence(read.refusal?.message ?? '')} What you see is what was last known of it.
         </p>
       )}
       <div className={styles.parts}>
