@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { keepDraft, keptDraft, useDraft } from '../lib/drafts.ts';
-import { keepFiles, keptFiles } from '../lib/kept-files.ts';
+import { filesNow, keepFiles, useKeptFiles } from '../lib/kept-files.ts';
 import { nextTask, parseTask, type TaskDraft } from '../model/task.ts';
 import { NO_PROGRESS, type Progress } from './send-task.ts';
 
@@ -27,20 +27,7 @@ export function useKeptTask(): KeptTask {
   const kept = useDraft(DRAFT);
   const [meeting, setMeeting] = useState<TaskDraft['meeting']>('');
   const progress = { ...NO_PROGRESS, ...useDraft<Progress>(PROGRESS) };
-  const [pictures, setPictures] = useState<readonly File[]>([]);
-  const last = useRef(pictures);
-  last.current = pictures;
-  useEffect(() => {
-    let here = true;
-    void keptFiles(PICTURES).then((files) => here && setPictures((now) => (now.length === 0 ? files : now)));
-    return () => {
-      here = false;
-    };
-  }, []);
-  const keepPictures = (next: readonly File[]) => {
-    void keepFiles(PICTURES, next);
-    setPictures(next);
-  };
+  const pictures = useKeptFiles(PICTURES);
   return {
     draft: { ...parseTask(kept), meeting },
     change(change) {
@@ -48,14 +35,14 @@ export function useKeptTask(): KeptTask {
       if (change.meeting !== undefined) setMeeting(change.meeting);
     },
     pictures,
-    setPictures: keepPictures,
+    setPictures: (next) => keepFiles(PICTURES, next),
     progress,
     setProgress: (next) => void keepDraft(PROGRESS, next),
     sent(text, files) {
       const now = parseTask(keptDraft(DRAFT));
-      const added = last.current.filter((one) => !files.includes(one));
+      const added = filesNow(PICTURES).filter((one) => !files.includes(one));
       keepDraft(PROGRESS, null);
-      keepPictures(added);
+      keepFiles(PICTURES, added);
       if (now.text !== text) return false;
       keepDraft(DRAFT, nextTask(now));
       setMeeting('');
