@@ -205,7 +205,7 @@ describe('svc log', () => {
       `${when(40)}\tyou\tYes.`,
       `${when(45)}\tasked\tShall I go on?`,
       `${when(50)}\tmessage\tfrom ada: read (waited 5 min)`,
-      `${when(60)}\tstarted\tclaude-sonnet, fresh, on its own`,
+      `${when(60)}\tstarted\tclaude-sonnet, fresh, by the daemon`,
     ]);
   });
 

@@ -209,7 +209,7 @@ function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
 }
 
 function byWhom({ by_request }: { by_request?: boolean | undefined }): string {
-  return by_request === undefined ? '' : by_request ? 'by you' : 'on its own';
+  return by_request === undefined ? '' : by_request ? 'by you' : 'by the daemon';
 }
 
 function agentOf({ agent, harness }: { agent: string | null; harness: string }): string {
