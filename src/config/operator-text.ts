@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
+import { placeOf, readInput } from '../contract/read-input.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
@@ -33,13 +34,13 @@ export function saveOperatorText(file: string, text: string): void {
 
 /** Parses operator text by a schema; `invalid_config` names `file`, the place in it and the expected value. */
 export function parseOperatorText<S extends z.ZodType>(file: string, text: string, schema: S): z.output<S> {
-  const parsed = schema.safeParse(parseJson(file, text));
-  if (parsed.success) return parsed.data;
-  const issue = deepestIssue(parsed.error.issues);
-  const place = issue.path.length === 0 ? 'its top level' : issue.path.join('.');
+  const read = readInput(schema, parseJson(file, text));
+  if (read.success) return read.data;
+  const [fault] = read.faults;
+  const place = fault.path.length === 0 ? 'its top level' : placeOf(fault.path);
   throw new CodedError(
     'invalid_config',
-    `${file} is not valid at ${place}: ${issue.message}; correct it, or remove the file`,
+    `${file} is not valid at ${place}: ${fault.message}; correct it, or remove the file`,
     { details: { file, place } },
   );
 }
@@ -77,22 +78,4 @@ function depthOf(text: string): number {
     deepest = Math.max(deepest, depth);
   }
   return deepest;
-}
-
-type Issue = { path: PropertyKey[]; message: string };
-
-/**
- * The issue with the longest path into the value. If several branches of a union tie, the last one is chosen: it has
- * fields, so it can name the missing one.
- */
-function deepestIssue(issues: readonly z.core.$ZodIssue[], prefix: PropertyKey[] = []): Issue {
-  const found = issues.map((issue): Issue => {
-    const path = [...prefix, ...issue.path];
-    const branches = issue.code === 'invalid_union' ? issue.errors.filter((inner) => inner.length > 0) : [];
-    if (branches.length === 0) return { path, message: issue.message };
-    return branches
-      .map((inner) => deepestIssue(inner, path))
-      .reduce((best, other) => (other.path.length >= best.path.length ? other : best));
-  });
-  return found.reduce((best, other) => (other.path.length > best.path.length ? other : best));
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
+import { readInput, sentenceOfFault } from '../contract/read-input.ts';
 import type { RequestView } from './request-view.ts';
 import type { Socket, SocketHandler, SocketRow, SocketRules, Wire, WireListener } from './socket.ts';
 
@@ -148,9 +149,9 @@ class OpenSocket implements Socket, WireListener {
       else this.close(1003, 'Messages must be binary.');
     } else if (binary) this.close(1003, 'Messages must be JSON text.');
     else {
-      const parsed = takes.message.safeParse(parseJson(data));
-      if (parsed.success) this.#hear(parsed.data);
-      else this.close(1008, `The message is not valid: ${parsed.error.issues[0]?.message}.`);
+      const read = readInput(takes.message, parseJson(data));
+      if (read.success) this.#hear(read.data);
+      else this.close(1008, `${sentenceOfFault(read.faults[0], 'The message')}.`);
     }
   }
 

@@ -13,6 +13,7 @@ import {
   transitionRefusedSchema,
 } from '../contract/http/lifecycle.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { type InputFault, placeOf, readInput } from '../contract/read-input.ts';
 import type { Reply } from '../http/reply.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
@@ -38,8 +39,8 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       // A rehearsal is JSON where the verb itself answers text.
       replies: { 200: { text_or: rehearsalSchema }, 400: 'text', 422: 'text' },
       async handler({ body }) {
-        const request = lifecycleBodySchema.safeParse(body);
-        if (!request.success) return textReply(400, sentenceOf(body, request.error));
+        const request = readInput(lifecycleBodySchema, body);
+        if (!request.success) return textReply(400, sentenceOf(body, request.faults));
         const answer = await poller.call('lifecycle', request.data);
         return 'dry_run' in answer ? { status: 200, json: answer } : verbReply(answer);
       },
@@ -70,10 +71,10 @@ async function act(
   poller: Callers['poller'],
   { fiber_id, target: _none, ...fields }: TransitionBody,
 ): Promise<Reply> {
-  const request = lifecycleRequestSchema.safeParse({ ...fields, fiber: fiber_id });
+  const request = readInput(lifecycleRequestSchema, { ...fields, fiber: fiber_id });
   if (!request.success)
-    throw new CodedError('invalid_request', sentenceOf(fields, request.error).trim(), {
-      details: { issues: request.error.issues },
+    throw new CodedError('invalid_request', sentenceOf(fields, request.faults).trim(), {
+      details: { issues: request.faults.map(({ path, message }) => ({ path: placeOf(path), message })) },
     });
   const answer = await poller.call('lifecycle', request.data);
   if ('dry_run' in answer) return { status: 200, json: answer };
@@ -82,22 +83,20 @@ async function act(
 }
 
 /** The first thing that is wrong with a request (ERR-2). */
-function sentenceOf(body: Record<string, unknown>, error: z.ZodError): string {
+function sentenceOf(body: Record<string, unknown>, faults: readonly [InputFault, ...InputFault[]]): string {
   const { action } = body;
   if (action === undefined) return `the field "action" is missing; it takes one of ${known()}\n`;
-  if (error.issues.some(({ path }) => path[0] === 'action')) {
+  if (faults.some(({ path }) => path[0] === 'action')) {
     const moves = MOVE_ACTIONS.some((name) => name === action);
     const mend = moves ? `send it to POST /transition` : `it takes one of ${known()}`;
     return `unknown action ${JSON.stringify(action)}; ${mend}\n`;
   }
-  const [issue] = error.issues;
-  if (issue?.code === 'unrecognized_keys')
-    return `${action} has no field ${issue.keys.map((key) => `"${key}"`).join(', ')}\n`;
-  const field = issue?.path.join('.') ?? '';
-  const missing = field !== '' && !Object.hasOwn(body, field);
-  return missing
-    ? `the field "${field}" is missing; ${action} needs it\n`
-    : `the field "${field}" of ${action} is not valid: ${issue?.message}\n`;
+  const [{ path, message }] = faults;
+  if (path.length === 0) return `${action} ${message}\n`;
+  const field = placeOf(path);
+  return Object.hasOwn(body, field)
+    ? `the field "${field}" of ${action} ${message}\n`
+    : `the field "${field}" is missing; ${action} needs it\n`;
 }
 
 function known(): string {

@@ -202,8 +202,7 @@ export function fieldOf({ code, message }: { code: string; message: string }): T
   if (field !== undefined) return field;
   if (code !== 'invalid_request') return null;
   if (message.startsWith('name the store')) return 'store';
-  const member = / at ([a-z_]+)/.exec(message)?.[1] ?? /^([a-z_]+) /.exec(message)?.[1];
-  return FIELD_OF_MEMBER[member ?? ''] ?? null;
+  return FIELD_OF_MEMBER[/^[a-z_]+/.exec(message)?.[0] ?? ''] ?? null;
 }
 
 /** The body of a fiber with its pictures, each as the workers are told of it. */

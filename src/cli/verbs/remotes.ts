@@ -8,6 +8,7 @@ import { installTunnels, planTunnels } from '../../config/tunnels.ts';
 import { type Fleet, fleetSchema } from '../../contract/http/fleet.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
 import { type Remote, remoteSchema } from '../../contract/operator-files.ts';
+import { readInput, sentenceOfFault } from '../../contract/read-input.ts';
 import { unifiedDiff } from '../../fibers/text-diff.ts';
 import { readBuildStamp } from '../../platform/build-stamp.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
@@ -285,8 +286,7 @@ function remoteOf(words: Readonly<Record<string, string | undefined>>): Remote {
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const given = { ...words, port: number(port), remote_port: number(remote_port) };
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
-  const remote = remoteSchema.safeParse(Object.fromEntries(named));
+  const remote = readInput(remoteSchema, Object.fromEntries(named));
   if (remote.success) return remote.data;
-  const [issue] = remote.error.issues;
-  throw new CodedError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`);
+  throw new CodedError('invalid_request', sentenceOfFault(remote.faults[0], 'the remote'));
 }

@@ -7,6 +7,7 @@ import {
   pullBrakeSchema,
 } from '../../contract/http/brake.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
+import { readInput, sentenceOfFault } from '../../contract/read-input.ts';
 import { endsWorkers } from '../command-line/confirm.ts';
 import { DRY_RUN, option } from '../command-line/options.ts';
 import { rehearsed, rehearseRequest } from '../command-line/rehearsal.ts';
@@ -65,12 +66,8 @@ async function pullHere(
   options: Options,
   silent: DaemonClient | null,
 ): Promise<Answer> {
-  const asked = pullBrakeSchema.safeParse(bodyOf(options));
-  if (!asked.success)
-    throw new CodedError(
-      'invalid_request',
-      `--note: ${asked.error.issues[0]?.message ?? 'it cannot be used'}`,
-    );
+  const asked = readInput(pullBrakeSchema, bodyOf(options));
+  if (!asked.success) throw new CodedError('invalid_request', `--${sentenceOfFault(asked.faults[0], '')}`);
   const { path, was } = pullBrakeFile(context, settings, asked.data.note ?? null);
   // A daemon that was started meanwhile may have checked for the file before it existed.
   const late = silent === null ? await daemonOrNone(settings) : null;

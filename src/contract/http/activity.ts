@@ -1,20 +1,15 @@
 import { z } from 'zod';
+import { timeSchema } from './bounded.ts';
 import { compositeOf } from './composite.ts';
-
-/** A number of a query string. */
-const milliseconds = z
-  .string({ error: 'must be given, in milliseconds since 1970' })
-  .regex(/^\d{1,15}$/, { error: 'must be a whole number of milliseconds since 1970' })
-  .transform(Number);
 
 function isWindow({ from_ms, to_ms }: { from_ms: number; to_ms: number }): boolean {
   return from_ms <= to_ms;
 }
 const NO_WINDOW = {
   path: ['to_ms'],
-  message: 'to_ms lies before from_ms; give a window that ends after it begins',
+  message: 'lies before from_ms; give a window that ends after it begins',
 };
-const windowFields = { from_ms: milliseconds, to_ms: milliseconds };
+const windowFields = { from_ms: timeSchema, to_ms: timeSchema };
 /** `GET /activity/composite?from_ms=&to_ms=`: milliseconds since the Unix epoch, half open (TMP-6). */
 export const activityWindowSchema = z.object(windowFields).refine(isWindow, NO_WINDOW);
 

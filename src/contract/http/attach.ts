@@ -11,7 +11,7 @@ export const attachRequestSchema = z
     dry_run: dryRunField,
   })
   .refine((request) => (request.mux_session === undefined) !== (request.session === undefined), {
-    message: 'name either a mux_session or a past session',
+    message: 'must name either a mux_session or a past session',
   });
 
 export const attachedSchema = z.object({

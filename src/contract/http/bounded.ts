@@ -10,8 +10,24 @@ export const promptSchema = z.string().max(WRITE_LIMITS.prompt_chars);
 
 /** A switch in a query; without a value it is on. */
 export const flagSchema = z
-  .enum(['true', 'false', '1', '0', ''])
+  .enum(['true', 'false', '1', '0', ''], { error: 'must be true or false' })
   .transform((value) => value === 'true' || value === '1' || value === '');
+
+/** A time in a query, in milliseconds since the Unix epoch. */
+export const timeSchema = z
+  .string({ error: 'must be given, in milliseconds since 1970' })
+  .regex(/^\d{1,15}$/, { error: 'must be a whole number of milliseconds since 1970' })
+  .transform(Number);
+
+/** A whole number in a query. */
+export function wholeNumber(least: number, most: number) {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error })
+    .transform(Number)
+    .pipe(z.number().min(least, { error }).max(most, { error }));
+}
 
 /** Why a person did something, for whoever finds it so. */
 export const noteSchema = z.string().trim().min(1).max(500);

@@ -122,10 +122,10 @@ export const writeProjectsSchema = z
     ...listOptions,
   })
   .refine((request) => (request.path === undefined) !== (request.projects === undefined), {
-    message: 'send either a path or the whole list as projects',
+    message: 'must have either a path or the whole list as projects',
   })
   .refine((request) => request.path === undefined || request.expected_digest === undefined, {
-    message: 'expected_digest goes with the whole list; one path is appended whatever the list says',
+    message: 'goes with the whole list; one path is appended whatever the list says',
     path: ['expected_digest'],
   });
 export type WriteProjects = z.infer<typeof writeProjectsSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { storedFileSchema } from './attachments.ts';
-import { referenceSchema } from './bounded.ts';
+import { referenceSchema, wholeNumber } from './bounded.ts';
 import { RECEIPT_STATUSES } from './messages.ts';
 import { sessionIdSchema } from './transcripts.ts';
 
@@ -16,12 +16,7 @@ export const conversationQuerySchema = z
   .object({
     fiber: referenceSchema.min(1, { error: 'must be the id or the uid of a fiber' }).optional(),
     session: sessionIdSchema.optional(),
-    limit: z
-      .string()
-      .regex(/^\d{1,6}$/, { error: 'must be a whole number' })
-      .transform(Number)
-      .pipe(z.number().min(1).max(MOST_MESSAGES))
-      .default(MESSAGES),
+    limit: wholeNumber(1, MOST_MESSAGES).default(MESSAGES),
     before: z.string().regex(CURSOR, { error: 'must be the `before` of an earlier answer' }).optional(),
     origin: z.string().optional(),
   })

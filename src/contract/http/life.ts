@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wholeNumber } from './bounded.ts';
 import { RECEIPT_STATUSES } from './messages.ts';
 
 /** Most entries in one answer, and how many without a `limit`. */
@@ -10,12 +11,7 @@ export const lifeQuerySchema = z.object({
   uid: z
     .string({ error: 'must be given: the uid of a fiber' })
     .min(1, { error: 'must be the uid of a fiber' }),
-  limit: z
-    .string()
-    .regex(/^\d{1,6}$/, { error: 'must be a whole number' })
-    .transform(Number)
-    .pipe(z.number().min(1).max(MOST_ENTRIES))
-    .default(ENTRIES),
+  limit: wholeNumber(1, MOST_ENTRIES).default(ENTRIES),
   /** The ledgers may hold a time with decimals, which comes back here as an entry has it. */
   before_ms: z
     .string()

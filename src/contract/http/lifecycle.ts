@@ -105,7 +105,7 @@ export const transitionBodySchema = z
     ...kill,
   })
   .refine(({ target, action }) => (target === undefined) !== (action === undefined), {
-    message: 'name either the target column, or the action close or reopen',
+    message: 'must name either the target column, or the action close or reopen',
   });
 export type TransitionBody = z.infer<typeof transitionBodySchema>;
 /** What an action did, in the words that the command prints. */

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { timeSchema, wholeNumber } from './bounded.ts';
 
 /** `GET /moment`: what was said in a session around one point in time. */
 export const momentQuerySchema = z.object({
   /** Transcript identity of the session. */
   session: z.string().min(1),
   /** Milliseconds since the Unix epoch. */
-  at: z.coerce.number().int().nonnegative(),
+  at: timeSchema,
   /** Milliseconds before and after `at`; default one minute, at most an hour. */
-  within_ms: z.coerce.number().int().min(1).max(3_600_000).default(60_000),
+  within_ms: wholeNumber(1, 3_600_000).default(60_000),
 });
 
 /** Something said: by a person, by the agent (`tool` when it called one), or by a tool as its result. */

@@ -61,5 +61,5 @@ export function stepOf({ dry_run: _dry, steps: _steps, ...step }: Rehearsal): Re
  * reason in `test/structure/rehearsals.test.ts`.
  */
 export const noRehearsal = z
-  .literal(false, { error: 'this write cannot be rehearsed; leave dry_run out to do it' })
+  .literal(false, { error: 'may not be given: this write cannot be rehearsed; leave it out to do the write' })
   .optional();

@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import { fiberStatusSchema } from '../fiber.ts';
+import { wholeNumber } from './bounded.ts';
 
 /** Longest query, in UTF-16 units. */
 const MOST_QUERY_CHARS = 500;
-
-const whole = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,6}$/, { error: 'must be a whole number' })
-    .transform(Number)
-    .pipe(z.number().min(least).max(most));
 
 /**
  * `GET /search?query=&limit=&tag=&status=` (RPL-4). Every word must occur, as the beginning of a word; a "quoted
@@ -17,7 +11,7 @@ const whole = (least: number, most: number) =>
  */
 export const searchQuerySchema = z.object({
   query: z.string().trim().min(1, { error: 'must contain a word to search for' }).max(MOST_QUERY_CHARS),
-  limit: whole(1, 100).optional(),
+  limit: wholeNumber(1, 100).optional(),
   tag: z.string().min(1).optional(),
   status: fiberStatusSchema.optional(),
 });

@@ -8,7 +8,7 @@ export const spendQuerySchema = z
     origin: z.string().optional(),
   })
   .refine(({ uid, session }) => (uid === undefined) !== (session === undefined), {
-    message: 'name either the uid of a fiber or a session',
+    message: 'must name either the uid of a fiber or a session',
   });
 
 /** Tokens as the provider counted them. `input` excludes cache reads and writes. */

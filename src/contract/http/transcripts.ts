@@ -47,7 +47,7 @@ export const linksQuerySchema = z.object({
         .array(sessionIdSchema)
         .min(1)
         .max(MOST_LINKED_SESSIONS, {
-          error: `at most ${MOST_LINKED_SESSIONS} sessions may be asked about at a time`,
+          error: `must have at most ${MOST_LINKED_SESSIONS} sessions`,
         }),
     ),
   host: z.string().optional(),

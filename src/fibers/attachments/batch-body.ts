@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
+import { type InputFault, placeOf, readInput, sentenceOfFault } from '../../contract/read-input.ts';
 
 /** Parses a body with base64 data in it; throws `invalid_json` or `invalid_request`. */
 export function parseBatch<S extends z.ZodType>(schema: S, body: Uint8Array): z.output<S> {
@@ -9,18 +10,15 @@ export function parseBatch<S extends z.ZodType>(schema: S, body: Uint8Array): z.
   } catch {
     throw new CodedError('invalid_json', 'The body is not valid JSON in UTF-8.');
   }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  throw notAcceptable(
-    parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
-  );
+  const read = readInput(schema, json);
+  if (read.success) return read.data;
+  throw notAcceptable(read.faults);
 }
 
 /** The refusal of a body for these faults; the sentence has the first one. */
-export function notAcceptable(issues: readonly { path: string; message: string }[]): CodedError {
-  const first = issues[0];
-  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
-  return new CodedError('invalid_request', `The body is not valid${where}: ${first?.message ?? ''}.`, {
+export function notAcceptable(faults: readonly [InputFault, ...InputFault[]]): CodedError {
+  const issues = faults.map(({ path, message }) => ({ path: placeOf(path), message }));
+  return new CodedError('invalid_request', `${sentenceOfFault(faults[0], 'The body')}.`, {
     details: { issues },
   });
 }

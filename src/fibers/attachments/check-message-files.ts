@@ -16,8 +16,8 @@ export function checkMessageFiles(body: Uint8Array): { checked: CheckedMessage; 
   if (total > MOST_FILES_BYTES)
     throw notAcceptable([
       {
-        path: 'attachments',
-        message: `the files have ${total} bytes; together they may have ${MOST_FILES_BYTES}, so send some in another message`,
+        path: ['attachments'],
+        message: `has ${total} bytes in its files; together they may have ${MOST_FILES_BYTES}, so send some in another message`,
       },
     ]);
   const bytes = new Uint8Array(total);
@@ -44,5 +44,5 @@ export function checkMessageFiles(body: Uint8Array): { checked: CheckedMessage; 
 }
 
 function broken(index: number, field: string, message: string): Error {
-  return notAcceptable([{ path: `attachments.${index}.${field}`, message }]);
+  return notAcceptable([{ path: ['attachments', index, field], message }]);
 }

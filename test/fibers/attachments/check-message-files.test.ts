@@ -94,7 +94,7 @@ describe('the files of a message', () => {
     expect(refusalOf(many(8))).toBeNull();
     for (const count of [0, 9])
       expect(refusalOf(many(count))?.message).toBe(
-        'The body is not valid at attachments: takes 1 to 8 files.',
+        'attachments takes 1 to 8 files.',
       );
     expect(refusalOf(undefined)).toMatchObject({ code: 'invalid_request' });
   });

@@ -13,6 +13,7 @@ import {
 } from '../../../contract/http/lifecycle.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
+import { readInput, sentenceOfFault } from '../../../contract/read-input.ts';
 import type { Surface } from '../../../contract/surface.ts';
 import type { FoundFiber } from '../../../fibers/find-fiber.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
@@ -114,10 +115,9 @@ async function runElsewhere(
 }
 
 function requestOf(value: object): LifecycleRequest {
-  const parsed = lifecycleRequestSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new CodedError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`);
+  const read = readInput(lifecycleRequestSchema, value);
+  if (read.success) return read.data;
+  throw new CodedError('invalid_request', sentenceOfFault(read.faults[0], 'the request'));
 }
 
 async function runHere(
