@@ -19,7 +19,7 @@ export function wantedOf(
       only_if === content.last_modified || (only_if === content.etag && !only_if.startsWith('W/'));
     if (!holds) return ALL;
   }
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim());
+  const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
   if (match === null || (match[1] === '' && match[2] === '')) return ALL;
   const { size } = content;
   if (match[1] === '') {

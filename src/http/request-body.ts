@@ -79,6 +79,14 @@ export function tooLarge(limit: number): Error {
   return refusal('body_too_large', `The body is larger than the ${limit} bytes this route takes.`, { limit });
 }
 
+/** The refusal of a compressed body. */
+export function packedBody(): Error {
+  return refusal(
+    'unsupported_media_type',
+    'A compressed body is not read here; send it as it is, without a Content-Encoding.',
+  );
+}
+
 /** The refusal of a body for which there is no memory now. */
 export function noMemory(): Error {
   return refusal(

@@ -10,7 +10,15 @@ import { Forwarder, type ForwarderOptions } from './forwarder.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { OpenStreams } from './open-streams.ts';
-import { BODY_TIMEOUT_MS, BodyMemory, collectBody, noMemory, SlowBodies, tooLarge } from './request-body.ts';
+import {
+  BODY_TIMEOUT_MS,
+  BodyMemory,
+  collectBody,
+  noMemory,
+  packedBody,
+  SlowBodies,
+  tooLarge,
+} from './request-body.ts';
 import type { Call } from './request-call.ts';
 import { asksForSocket, type RequestHead } from './request-head.ts';
 import { RequestInput } from './request-input.ts';
@@ -220,8 +228,13 @@ export class RequestHandling implements RequestTaker {
     const {
       'content-length': announced,
       'transfer-encoding': coding,
+      'content-encoding': packed,
       'content-type': type,
     } = call.head.headers;
+    if (packed !== undefined && !/^(?:identity)?$/i.test(packed)) {
+      this.#answers.fail(call, packedBody(), true);
+      return;
+    }
     const length = announced === undefined ? null : Number(announced);
     if (length !== null && length > row.body_limit) {
       this.#answers.fail(call, tooLarge(row.body_limit), true);

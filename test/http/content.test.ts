@@ -59,6 +59,12 @@ describe('a range of a content', () => {
     ['is its tail', 'bytes=-10', undefined, { kind: 'part', from: 90, end: 100 }],
     ['is what follows an offset', 'bytes=95-', undefined, { kind: 'part', from: 95, end: 100 }],
     ['ends with it', 'bytes=90-1000', undefined, { kind: 'part', from: 90, end: 100 }],
+    [
+      'ends with it, however far it reaches',
+      `bytes=90-${'9'.repeat(20)}`,
+      undefined,
+      { kind: 'part', from: 90, end: 100 },
+    ],
     ['is all of it for a longer tail', 'bytes=-1000', undefined, { kind: 'part', from: 0, end: 100 }],
     ['is none after its end', 'bytes=100-', undefined, { kind: 'none' }],
     ['is none for no bytes', 'bytes=-0', undefined, { kind: 'none' }],

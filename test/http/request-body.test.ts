@@ -96,6 +96,32 @@ describe('request bodies', () => {
       expect((await type(parameters)).status, parameters).toBe(200);
   });
 
+  it('refuses a compressed body before the handler runs', async () => {
+    let ran = 0;
+    const handler = () => {
+      ran += 1;
+      return json({});
+    };
+    const target = await start([
+      postRow('/json', handler, { body: schema }),
+      postRow('/bytes', handler, { body: 'bytes' }),
+    ]);
+    for (const path of ['/json', '/bytes']) {
+      const send = (coding: string) =>
+        ask(target, 'POST', path, { body: '{}', headers: { 'Content-Encoding': coding } });
+      for (const coding of ['gzip', 'br', 'identity, gzip', 'x']) {
+        const answer = await send(coding);
+        expect(answer.status, coding).toBe(415);
+        expect(JSON.parse(answer.body)).toMatchObject({
+          error: 'unsupported_media_type',
+          message: expect.stringContaining('Content-Encoding'),
+        });
+      }
+      expect((await send('Identity')).status).toBe(200);
+    }
+    expect(ran).toBe(2);
+  });
+
   it('answers 400 to a body nested deeper than the stack allows', async () => {
     const target = await start([
       postRow('/deep', (request) => json(request.body), { body: z.json(), body_limit: 4_000_000 }),

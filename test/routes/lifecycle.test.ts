@@ -50,7 +50,7 @@ describe('POST /lifecycle', () => {
     [{ fiber: 'a', action: 'repeat' }, '"schedule" is missing'],
     [{ fiber: 'a', action: 'set-agent' }, '"agent" is missing'],
     [{ fiber: 'a', action: 'set-outcome' }, '"outcome" is missing'],
-    [{ fiber: 'a', action: 'set-outcome', outcome: ' ' }, '"outcome" of set-outcome is not valid'],
+    [{ fiber: 'a', action: 'set-outcome', outcome: ' ' }, '"outcome" of set-outcome is empty'],
     [{ fiber: 'a', action: 'pause', force: true }, 'pause has no field "force"'],
     [{ fiber: 'a', action: 'install', surface: 'web' }, '"surface" of install'],
   ])('[ERR-1] [ERR-2] answers 400 as text for %j', async (body, sentence) => {
