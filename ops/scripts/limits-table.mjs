@@ -496,6 +496,14 @@ export const LIMITS = [
     title: 'Requests and connections',
     rows: [
       [
+        'contract/read-input.ts',
+        'MOST_SHOWN_CHARS',
+        'A value that a refusal repeats',
+        'characters',
+        'Not repeated',
+        'API',
+      ],
+      [
         'http/request-input.ts',
         'MOST_ISSUES',
         'Issues that a refusal lists',
