@@ -93,9 +93,7 @@ describe('the files of a message', () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => sentFile(`${index}.txt`));
     expect(refusalOf(many(8))).toBeNull();
     for (const count of [0, 9])
-      expect(refusalOf(many(count))?.message).toBe(
-        'attachments takes 1 to 8 files.',
-      );
+      expect(refusalOf(many(count))?.message).toBe('attachments takes 1 to 8 files.');
     expect(refusalOf(undefined)).toMatchObject({ code: 'invalid_request' });
   });
 
