@@ -31,6 +31,7 @@ import type {
   MuxSession,
   ScreenMark,
 } from './mux.ts';
+import { sessionsOf } from './mux-listing.ts';
 import { CONTROL_FLAGS, daemonClientPids, endOrphans } from './orphaned-clients.ts';
 import { PaneWatch } from './pane-watch.ts';
 import { type AskTmux, readScreen } from './screen-reader.ts';
@@ -392,14 +393,11 @@ class Tmux implements Mux {
         detail = listing.detail;
         continue;
       }
-      const session =
-        listing.kind === 'absent'
-          ? undefined
-          : listing.sessions.find((candidate) =>
-              id === null
-                ? candidate.name === name && candidate.created_at >= asked_at - 1_000
-                : candidate.id === id && candidate.name === name,
-            );
+      const session = sessionsOf(listing).find(
+        (candidate) =>
+          candidate.name === name &&
+          (id === null ? candidate.created_at >= asked_at - 1_000 : candidate.id === id),
+      );
       if (session === undefined) break;
       if (await this.#runs(session)) {
         this.#known?.add(keyOf(session));
@@ -412,8 +410,7 @@ class Tmux implements Mux {
   /** Ends the session that tmux made under an escaped name, since nothing would find it again; why it did so. */
   async #undoAltered(name: string): Promise<string | null> {
     const listing = await this.#listOnce();
-    const made =
-      listing.kind === 'alive' ? listing.sessions.find((one) => isEscaped(one.name, name)) : undefined;
+    const made = sessionsOf(listing).find((one) => isEscaped(one.name, name));
     if (made === undefined) return null;
     await this.#ask(() => [killById(made.id)]);
     return `this tmux writes the session name ${name} as ${made.name}, because it does not know one of its characters; rename the fiber’s folder`;
@@ -461,7 +458,7 @@ function keyOf(session: MuxSession): string {
 }
 
 function keysOf(listing: MuxListing): Set<string> {
-  return new Set(listing.kind === 'alive' ? listing.sessions.map(keyOf) : []);
+  return new Set(sessionsOf(listing).map(keyOf));
 }
 
 /** Whether `next` lacks a session that `last` had. */

@@ -1,5 +1,6 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { MessageTarget } from '../../contract/threads/message-target.ts';
+import { sessionNamed } from '../../mux/mux-listing.ts';
 import { type Memory, UNTOLD } from '../holds/memory.ts';
 import type { Run } from '../run/run.ts';
 import { transcriptOfRun } from '../run/run-session.ts';
@@ -29,7 +30,7 @@ export async function messageTarget(
     return { kind: 'running', fiber_id, uid, surface, mux: null, app: conversationState(run), transcript };
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return { kind: 'unknown', detail: listing.detail };
-  const session = listing.kind === 'alive' ? listing.sessions.find((one) => one.name === name) : undefined;
+  const session = sessionNamed(listing, name);
   if (session === undefined) return { kind: 'past' };
   return { kind: 'running', fiber_id, uid, surface, mux: { id: session.id, name }, app: null, transcript };
 }

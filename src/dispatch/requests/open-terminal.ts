@@ -4,6 +4,7 @@ import { sshSessionArgv } from '../../config/ssh-terminal.ts';
 import type { SshTarget } from '../../contract/http/attach.ts';
 import { type Rehearsal, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
+import { requireListing, sessionNamed } from '../../mux/mux-listing.ts';
 import { isSessionName, resumeSessionName } from '../../mux/session-name.ts';
 import type { World } from '../world/world.ts';
 import type { Write } from '../world/write.ts';
@@ -90,10 +91,7 @@ function windowArgv(
 }
 
 async function requireSession(world: Pick<World, 'mux'>, mux_session: string): Promise<void> {
-  const listing = await world.mux.list();
-  if (listing.kind === 'unknown')
-    throw new CodedError('mux_unavailable', `tmux did not list its sessions (${listing.detail}); try again`);
-  if (listing.kind === 'alive' && listing.sessions.some((session) => session.name === mux_session)) return;
+  if (sessionNamed(await requireListing(world.mux), mux_session) !== undefined) return;
   if (UUID.test(mux_session)) throw notATerminal(mux_session);
   throw new CodedError(
     'session_not_found',

@@ -4,6 +4,7 @@ import type { Agent } from '../../contract/agent.ts';
 import type { ResumedSession } from '../../contract/http/attach.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
+import { requireListing, sessionNamed } from '../../mux/mux-listing.ts';
 import { isConversationId, resumeSessionName } from '../../mux/session-name.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
@@ -56,14 +57,8 @@ export class PastSessions implements Write<AskedPastSession, PlannedSession, Reh
       throw new CodedError('invalid_request', `${JSON.stringify(session)} is not the id of a session`);
     refuseApp(session, lines);
     refuseRunning(session, this.#memory, this.#captures);
-    const listing = await world.mux.list();
-    if (listing.kind === 'unknown')
-      throw new CodedError(
-        'mux_unavailable',
-        `tmux did not list its sessions (${listing.detail}); try again`,
-      );
-    const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
-    if (open) return { session, mux_session, start: null };
+    const open = sessionNamed(await requireListing(world.mux), mux_session);
+    if (open !== undefined) return { session, mux_session, start: null };
     requireMayStart(this.#memory, null, { look: false });
     const agent = agentOf(world, session, lines);
     const cwd = await folderOf(world, agent, session);

@@ -1,4 +1,5 @@
 import type { RecorderSession, RecorderStarted } from '../../contract/threads/recorder-session.ts';
+import { sessionNamed } from '../../mux/mux-listing.ts';
 import type { ProcessIdentity } from '../../platform/process-facts.ts';
 import type { World } from '../world/world.ts';
 
@@ -21,7 +22,7 @@ export async function recorderSession(
 ): Promise<RecorderSession> {
   const listing = await mux.list();
   if (listing.kind === 'unknown') return listing;
-  const session = listing.kind === 'alive' ? listing.sessions.find((one) => one.name === name) : undefined;
+  const session = sessionNamed(listing, name);
   if (session === undefined) return { kind: 'gone' };
   return { kind: 'there', process: await identify(processes, session.pane_pid) };
 }
@@ -33,7 +34,7 @@ export async function endRecorder(
 ): Promise<{ ended: 'killed' | 'gone' | 'unknown' }> {
   const listing = await mux.list();
   if (listing.kind === 'unknown') return { ended: 'unknown' };
-  const session = listing.kind === 'alive' ? listing.sessions.find((one) => one.name === name) : undefined;
+  const session = sessionNamed(listing, name);
   return { ended: session === undefined ? 'gone' : await mux.kill({ id: session.id, name }) };
 }
 

@@ -1,4 +1,5 @@
 import type { WorkerScreen, WorkerScreenMark } from '../../contract/threads/worker-screen.ts';
+import { sessionNamed } from '../../mux/mux-listing.ts';
 import { styledLines } from '../../mux/styled-lines.ts';
 import { type WithBulk, withBulk } from '../../threads/bulk.ts';
 import { type Memory, UNTOLD } from '../holds/memory.ts';
@@ -18,7 +19,7 @@ export async function workerScreen(
   if (session === undefined) {
     const listing = await mux.list();
     if (listing.kind === 'unknown') return listing;
-    session = listing.kind === 'alive' ? listing.sessions.find((one) => one.name === name)?.id : undefined;
+    session = sessionNamed(listing, name)?.id;
     if (session === undefined) return { kind: 'no_session' };
   }
   const screen = await mux.screen({ id: session, name }, { history, since });

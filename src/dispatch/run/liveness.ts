@@ -1,4 +1,5 @@
 import type { MuxListing, MuxSession } from '../../mux/mux.ts';
+import { sessionsOf } from '../../mux/mux-listing.ts';
 import type { ProcessLife } from '../../platform/process-facts.ts';
 import type { AgentPid, ExitRecord, FileRead, RunManifest } from '../run-directory/run-records.ts';
 
@@ -43,8 +44,7 @@ export function assessLiveness(facts: LivenessFacts): Liveness {
   if (listing.kind === 'unknown') {
     return young && agent === 'unrecorded' ? { kind: 'starting' } : { kind: 'unknown', why: 'no_answer' };
   }
-  const session =
-    listing.kind === 'alive' ? listing.sessions.find((candidate) => mayBeOf(candidate, manifest)) : undefined;
+  const session = sessionsOf(listing).find((candidate) => mayBeOf(candidate, manifest));
   if (session === undefined) {
     // Between claim and spawn there is no session yet.
     if (manifest.state === 'claimed' && young && agent === 'unrecorded') return { kind: 'starting' };

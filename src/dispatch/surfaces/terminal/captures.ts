@@ -4,6 +4,7 @@ import type { Captured, CaptureRefused, CaptureView } from '../../../contract/ht
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import type { TranscriptProbe } from '../../../harness/adapter.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
+import { sessionNamed } from '../../../mux/mux-listing.ts';
 import {
   type AskedCapture,
   checkCapture,
@@ -234,8 +235,7 @@ export class Captures
         ? { reason: 'session_name_taken', message: `a tmux session named ${record.mux_session} exists` }
         : { reason: created.code, message: created.detail };
     const listing = await mux.list();
-    const listed =
-      listing.kind === 'alive' && listing.sessions.some((one) => one.name === record.mux_session);
+    const listed = sessionNamed(listing, record.mux_session) !== undefined;
     if (listed && created.kind !== 'duplicate') return null;
     // Without an answer the record stays: a later listing shows whether the session exists.
     if (listing.kind !== 'unknown') {

@@ -3,6 +3,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import type { ClaimRequest } from '../../../contract/http/capture.ts';
 import type { MuxServer, MuxSession } from '../../../mux/mux.ts';
+import { requireListing, sessionNamed } from '../../../mux/mux-listing.ts';
 import { isNeverWorker, parseWorkerSessionName } from '../../../mux/session-name.ts';
 import type { ClaimedBy, Found } from '../../claims/claims.ts';
 import type { Run } from '../../run/run.ts';
@@ -83,14 +84,8 @@ export class ClaimedSessions implements ClaimedBy {
     const named = parseWorkerSessionName(mux_session);
     if (named !== null && named.uid !== document.uid)
       throw new CodedError('session_claimed', `${mux_session} is named for another fiber, ${named.leaf}`);
-    const listing = await this.#world.mux.list();
-    if (listing.kind === 'unknown')
-      throw new CodedError(
-        'mux_unavailable',
-        `tmux did not list its sessions (${listing.detail}); try again`,
-      );
-    const session =
-      listing.kind === 'alive' ? listing.sessions.find((one) => one.name === mux_session) : undefined;
+    const listing = await requireListing(this.#world.mux);
+    const session = sessionNamed(listing, mux_session);
     if (session === undefined)
       throw new CodedError(
         'session_not_found',

@@ -1,4 +1,5 @@
 import type { MuxSession } from '../../../mux/mux.ts';
+import { sessionNamed } from '../../../mux/mux-listing.ts';
 import type { ProcessIdentity } from '../../../platform/process-facts.ts';
 import type { Run } from '../../run/run.ts';
 import type { World } from '../../world/world.ts';
@@ -16,7 +17,7 @@ export async function endWorker(
   const recorded = await endAgent(world, run);
   // The session of a person is theirs: only its agent was the worker.
   if (run.claim === 'person') return;
-  const session = await sessionOf(world, run);
+  const session = sessionNamed(await world.mux.list(), run.mux_session);
   if (session !== undefined && session.panes <= 1) await world.mux.kill(session);
   if (recorded || (await endAgent(world, run)) || session === undefined || session.panes <= 1) return;
   // The agent has not told who it is: the session's first pane is all that can be the worker.
@@ -29,12 +30,6 @@ async function endAgent(world: World, run: Pick<Run, 'launch_id'>): Promise<bool
   const agent = world.runDirectories.agent(run.launch_id);
   if (agent.kind === 'found') await world.processes.end(agent.value);
   return agent.kind === 'found';
-}
-
-async function sessionOf(world: World, run: Pick<Run, 'mux_session'>): Promise<MuxSession | undefined> {
-  const listing = await world.mux.list();
-  if (listing.kind !== 'alive') return undefined;
-  return listing.sessions.find((one) => one.name === run.mux_session);
 }
 
 async function firstPane(world: World, session: MuxSession): Promise<ProcessIdentity | null> {

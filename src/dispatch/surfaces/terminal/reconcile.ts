@@ -1,5 +1,6 @@
 import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { MuxListing, MuxServer, MuxSession } from '../../../mux/mux.ts';
+import { sessionNamed, sessionsOf } from '../../../mux/mux-listing.ts';
 import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import { Settler } from '../../end/settle.ts';
 import { isWaiting, type Loss, serverOf } from '../../holds/incidents.ts';
@@ -114,7 +115,7 @@ export class Reconciler {
     if (!isStarted(run.state) && life.kind === 'alive') cameAbout(this.#world, this.#memory, run);
     const { listing } = pass;
     if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
-      if (listing.sessions.some(({ name }) => name === run.mux_session)) this.#listedBy(run, listing.server);
+      if (sessionNamed(listing, run.mux_session) !== undefined) this.#listedBy(run, listing.server);
     moveRun(run, { kind: 'looked', answers: life.kind !== 'unknown' });
     if (life.kind === 'alive' && this.#found.delete(run.launch_id)) {
       this.#memory.quarantine.sawRunning(run.key, run.launch_id);
@@ -276,10 +277,10 @@ async function findRenamedSession(
   run: Pick<Run, 'launch_id' | 'mux_session'>,
   listing: MuxListing,
 ): Promise<MuxSession | null> {
-  if (listing.kind !== 'alive' || listing.sessions.some(({ name }) => name === run.mux_session)) return null;
+  if (sessionNamed(listing, run.mux_session) !== undefined) return null;
   const agent = world.runDirectories.agent(run.launch_id);
   if (agent.kind !== 'found') return null;
-  for (const session of listing.sessions) {
+  for (const session of sessionsOf(listing)) {
     if (session.pane_dead || session.pane_pid === null) continue;
     const commands = await world.processes.commands(session.pane_pid);
     if (commands?.some(({ pid }) => pid === agent.value.pid)) return session;

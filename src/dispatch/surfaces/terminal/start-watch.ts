@@ -2,6 +2,7 @@ import { messageOf } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
 import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
+import { sessionNamed } from '../../../mux/mux-listing.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { lookForLimit } from '../../holds/usage-limits.ts';
 import { awaitsTranscript, moveRun, type Run } from '../../run/run.ts';
@@ -125,8 +126,7 @@ export class StartWatch {
 
   /** The text of a worker's screen; null where it cannot be read. */
   async #screenOf(run: Run, listing: MuxListing): Promise<string | null> {
-    if (listing.kind !== 'alive') return null;
-    const session = listing.sessions.find((one) => one.name === run.mux_session);
+    const session = sessionNamed(listing, run.mux_session);
     return session === undefined ? null : ((await this.#world.mux.capture(session))?.trimEnd() ?? null);
   }
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../base/errors.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
+import { sessionNamed, sessionsOf } from '../../../mux/mux-listing.ts';
 import { abandonClaim, markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { PlannedRun, StartOutcome } from '../../plan/planned-run.ts';
@@ -27,8 +28,7 @@ export async function startRun(
   const { run } = planned;
   // A session of this name that is there already is nobody's start: once claimed, the two could not be told apart
   // where the clock was turned back meanwhile.
-  const listing = await world.mux.list();
-  if (listing.kind === 'alive' && listing.sessions.some(({ name }) => name === run.mux_session))
+  if (sessionNamed(await world.mux.list(), run.mux_session) !== undefined)
     return { kind: 'refused', refusal: nameTaken(run) };
   world.runDirectories.claim(composeStart(world, document, planned).claim);
   await markStart(world, document, run, authority, confirmed_dir);
@@ -64,11 +64,9 @@ async function createSession(world: Pick<World, 'mux' | 'runDirectories'>, run: 
   const ran =
     world.runDirectories.agent(run.launch_id).kind !== 'none' ||
     world.runDirectories.readEnd(run.launch_id).exit.kind !== 'none';
-  const listed =
-    listing.kind === 'alive' &&
-    listing.sessions.some((session) =>
-      mayBeOf(session, { mux_session: run.mux_session, state: 'claimed', dispatched_at: run.started_at }),
-    );
+  const listed = sessionsOf(listing).some((session) =>
+    mayBeOf(session, { mux_session: run.mux_session, state: 'claimed', dispatched_at: run.started_at }),
+  );
   return listed || ran ? { kind: 'started', run } : { kind: 'refused', refusal };
 }
 
