@@ -167,8 +167,8 @@ export class Dispatcher {
     };
   }
 
-  /** Holds the app conversations against their server; resolves when all have been looked at. */
-  async watchApps(): Promise<void> {
+  /** Compares the runs of surfaces without the multiplexer with their servers; resolves when all have been looked at. */
+  async watchSurfaces(): Promise<void> {
     if (!this.surfaces.cli.reconciler.adopted) return;
     for (const surface of Object.values(this.surfaces)) await surface.watch();
   }

@@ -113,7 +113,7 @@ export class PollLoop {
   /** Begins ticking; resolves when the first tick, which starts at once, and a first look at all workers are over. */
   async start(): Promise<void> {
     const { world, dispatcher } = this.#options;
-    const watchApps = () => this.#watchApps();
+    const watchSurfaces = () => this.#watchSurfaces();
     const prune = () => {
       const removed = world.runDirectories.prune(world.clock.now());
       world.workerMemory.sweep(dispatcher.launchIds(), world.clock.now());
@@ -128,8 +128,8 @@ export class PollLoop {
       world.clock.every(world.settings.poll_interval_ms, () => void this.tick()),
       world.clock.every(WATCH_MS, () => void this.#watch()),
       world.clock.every(DAY_MS, prune),
-      world.clock.every(APP_MS, watchApps),
-      world.app?.onChange(watchApps) ?? (() => {}),
+      world.clock.every(APP_MS, watchSurfaces),
+      world.app?.onChange(watchSurfaces) ?? (() => {}),
       // A fiber that was refused for its disk, and a store that could not be listed, wait for this.
       world.disks.onAnswer(() => this.#wakeTick(URGENT_MS)),
       world.mux.onChange(() => void dispatcher.reconcile().catch((error) => this.#report(error))),
@@ -181,7 +181,7 @@ export class PollLoop {
     this.#keepLeases();
     rows.refreshAll(this.#healths);
     await dispatcher.reconcile();
-    this.#watchApps();
+    this.#watchSurfaces();
     await dispatcher.rounds.startDue();
     await dispatcher.watchActivity();
     rows.refreshAll(this.#healths);
@@ -220,8 +220,8 @@ export class PollLoop {
     }
   }
 
-  #watchApps(): void {
-    void this.#options.dispatcher.watchApps().catch((error) => this.#report(error));
+  #watchSurfaces(): void {
+    void this.#options.dispatcher.watchSurfaces().catch((error) => this.#report(error));
   }
 
   /** Stores that came are polled from now on; of those that went nothing is known any more. */

@@ -18,7 +18,7 @@ import { storeForNew } from './requests/document-requests.ts';
 import { DocumentWrites } from './requests/document-writes.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
 import { messageTarget } from './requests/message-target.ts';
-import { terminals } from './requests/open-terminal.ts';
+import { openTerminal } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
 import { endRecorder, recorderSession, startRecorder } from './requests/recorder-session.ts';
 import { dismissCapture, dismissIncident, resumeIncident } from './requests/resume-incident.ts';
@@ -67,7 +67,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     documents,
     rows,
   });
-  const terminal = terminals(world, dispatcher.pastSessions);
+  const terminal = openTerminal(world, dispatcher.pastSessions);
   const surfaceOf = ({ surface = DEFAULT_SURFACE }: { surface?: Surface | undefined }) =>
     dispatcher.surfaces[surface];
   const epoch = world.newUlid();

@@ -252,7 +252,7 @@ describe('what outlives the request that began it', () => {
         unconcluded: new Map(),
       },
       dispatcher: {
-        ...{ reconcile: nothing, watchApps: nothing, watchActivity: nothing },
+        ...{ reconcile: nothing, watchSurfaces: nothing, watchActivity: nothing },
         rounds: { startDue: note('tick'), startMoved: note('moved') },
       },
       rows: { refreshAll: () => undefined, refreshStale: () => undefined },

@@ -36,7 +36,7 @@ type PlannedTerminal = {
  * host's by SSH. Throws `terminal_unreachable` with the `command` that shows the session by hand; whether an emulator
  * answers is found out only by opening one.
  */
-export function terminals(
+export function openTerminal(
   world: World,
   pastSessions: PastSessions,
 ): Write<AskedTerminal, PlannedTerminal, Rehearsal, { mux_session: string; terminal: string }> {

@@ -7,7 +7,7 @@ import { LIFECYCLE_ACTIONS, TRANSITION_TARGETS } from '../../../src/contract/htt
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
 import { pullBrake, releaseBrake, releaseHeld } from '../../../src/dispatch/requests/brake-requests.ts';
 import { LifecycleCalls } from '../../../src/dispatch/requests/lifecycle-calls.ts';
-import { terminals } from '../../../src/dispatch/requests/open-terminal.ts';
+import { openTerminal } from '../../../src/dispatch/requests/open-terminal.ts';
 import { dismissIncident, resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
 import { perform } from '../../../src/dispatch/world/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
@@ -82,13 +82,13 @@ const WRITES: Record<string, (daemon: Daemon, calls: LifecycleCalls, thread_id: 
   'terminal of a past session':
     ({ world, dispatcher }) =>
     (dry) =>
-      perform(terminals(world, dispatcher.pastSessions), {
+      perform(openTerminal(world, dispatcher.pastSessions), {
         ...{ session: SESSION, lines: [LINE], host: HOST, ssh: null, ...dry },
       }),
   'terminal of a session':
     ({ world, dispatcher }) =>
     (dry) =>
-      perform(terminals(world, dispatcher.pastSessions), {
+      perform(openTerminal(world, dispatcher.pastSessions), {
         ...{ mux_session: 'desk', lines: [], host: HOST, ssh: null, ...dry },
       }),
   'brake pulled': (daemon) => (dry) => pullBrake(daemon, { note: 'stop', kill: true, ...dry }),

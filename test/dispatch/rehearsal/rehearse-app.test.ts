@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SshTarget } from '../../../src/contract/http/attach.ts';
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
-import { type AskedTerminal, terminals } from '../../../src/dispatch/requests/open-terminal.ts';
+import { type AskedTerminal, openTerminal } from '../../../src/dispatch/requests/open-terminal.ts';
 import { perform } from '../../../src/dispatch/world/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 import { STORE } from '../world/fake-documents.ts';
@@ -213,7 +213,7 @@ describe('a rehearsed attach to another host', () => {
   const attach = <Q extends Partial<AskedTerminal>>(asked: Q) => {
     const { pastSessions } = daemon.dispatcher;
     return world.run(
-      perform(terminals(daemon.world, pastSessions), { lines: [], host: 'host-b', ssh, ...asked }),
+      perform(openTerminal(daemon.world, pastSessions), { lines: [], host: 'host-b', ssh, ...asked }),
     );
   };
 

@@ -20,7 +20,7 @@ afterEach(() => world.dispose());
 
 async function round(): Promise<void> {
   await world.run(daemon.round());
-  await world.run(daemon.dispatcher.watchApps());
+  await world.run(daemon.dispatcher.watchSurfaces());
 }
 
 function give(message_id: string, text = 'Which branch?') {

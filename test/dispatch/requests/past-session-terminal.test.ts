@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SshTarget } from '../../../src/contract/http/attach.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
-import { type AskedTerminal, terminals } from '../../../src/dispatch/requests/open-terminal.ts';
+import { type AskedTerminal, openTerminal } from '../../../src/dispatch/requests/open-terminal.ts';
 import { perform } from '../../../src/dispatch/world/write.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { AGENT, type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
@@ -37,9 +37,9 @@ const resume = (lines: SessionLine[] = [LINE], session = ID) =>
 
 const open = (asked: Partial<AskedTerminal>) => {
   const here = { lines: [], host: HOST, ssh: null };
-  return perform(terminals(daemon.world, daemon.dispatcher.pastSessions), { ...here, ...asked });
+  return perform(openTerminal(daemon.world, daemon.dispatcher.pastSessions), { ...here, ...asked });
 };
-const openTerminal = (mux_session: string, ssh: SshTarget | null) => open({ mux_session, ssh });
+const openRunning = (mux_session: string, ssh: SshTarget | null) => open({ mux_session, ssh });
 
 describe('the terminal of a past session', () => {
   it('[WPL-22] [DSP-10] is started with the agent of the ledger in the folder of the transcript, and is no worker', async () => {
@@ -170,7 +170,7 @@ describe('the terminal of a past session', () => {
 describe('a terminal window', () => {
   it('[WPL-21] is opened on a session of this host with tmux’s own argv', async () => {
     world.machine.startByHand('desk', ['/opt/demo']);
-    expect(await openTerminal('desk', null)).toEqual({ mux_session: 'desk', terminal: 'kitty' });
+    expect(await openRunning('desk', null)).toEqual({ mux_session: 'desk', terminal: 'kitty' });
     expect(world.terminals).toEqual([
       { argv: [...UNNESTED, 'tmux', 'desk'], title: 'desk', type: 'os-window' },
     ]);
@@ -191,7 +191,7 @@ describe('a terminal window', () => {
   });
 
   it('[WPL-21] of another host is ssh with the flags of its entry, and one quoted word for the far shell', async () => {
-    await openTerminal('a-U-svc', { alias: 'host-b-login', flags: ['-p', '22'] });
+    await openRunning('a-U-svc', { alias: 'host-b-login', flags: ['-p', '22'] });
     expect(world.terminals.map(({ argv }) => argv)).toEqual([
       [
         ...UNNESTED,
@@ -204,10 +204,10 @@ describe('a terminal window', () => {
         expect.stringMatching(/^sh -c '.*' a-U-svc$/),
       ],
     ]);
-    await openTerminal("x'; reboot; '", { alias: 'b', flags: [] });
+    await openRunning("x'; reboot; '", { alias: 'b', flags: [] });
     expect(world.terminals[1]!.argv.at(-1)).toMatch(/ 'x'\\''; reboot; '\\'''$/);
     for (const name of ['$(x)', 'a\nb', ''])
-      await expect(openTerminal(name, { alias: 'b', flags: [] })).rejects.toMatchObject({
+      await expect(openRunning(name, { alias: 'b', flags: [] })).rejects.toMatchObject({
         code: 'surface_unsupported',
       });
   });
@@ -215,26 +215,26 @@ describe('a terminal window', () => {
   it('[WPL-21] that cannot be opened is an error with the command to paste', async () => {
     world.machine.startByHand('desk', ['/opt/demo']);
     world.terminal = { kind: 'unreachable', detail: 'no kitty listens' };
-    await expect(openTerminal('desk', null)).rejects.toMatchObject({
+    await expect(openRunning('desk', null)).rejects.toMatchObject({
       code: 'terminal_unreachable',
       message: expect.stringContaining('tmux desk'),
       details: { command: 'tmux desk' },
     });
-    await expect(openTerminal('w', { alias: 'b', flags: [] })).rejects.toMatchObject({
+    await expect(openRunning('w', { alias: 'b', flags: [] })).rejects.toMatchObject({
       details: { command: expect.stringMatching(/^ssh -t -- b 'sh -c .* w'$/) },
     });
   });
 
   it('[WPL-21] is refused for an app conversation’s id and for what is not there', async () => {
-    await expect(openTerminal(ID, null)).rejects.toMatchObject({
+    await expect(openRunning(ID, null)).rejects.toMatchObject({
       code: 'surface_unsupported',
       message: expect.stringContaining('it is the id of an app conversation; open it in the app.'),
     });
-    await expect(openTerminal('nobody', null)).rejects.toMatchObject({
+    await expect(openRunning('nobody', null)).rejects.toMatchObject({
       code: 'session_not_found',
     });
     world.machine.listing = 'unknown';
-    await expect(openTerminal('nobody', null)).rejects.toMatchObject({
+    await expect(openRunning('nobody', null)).rejects.toMatchObject({
       code: 'mux_unavailable',
     });
     expect(world.terminals).toEqual([]);

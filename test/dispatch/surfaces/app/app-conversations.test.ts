@@ -18,7 +18,7 @@ function dispatch(daemon: Daemon, fiber_id: string, more: Record<string, unknown
 /** One round of the daemon with a look at its app conversations. */
 async function round(daemon: Daemon): Promise<void> {
   await world.run(daemon.round());
-  await world.run(daemon.dispatcher.watchApps());
+  await world.run(daemon.dispatcher.watchSurfaces());
 }
 
 async function dispatched(daemon: Daemon, fiber_id: string): Promise<Dispatched> {

@@ -25,7 +25,7 @@ function capture(daemon: Daemon, more: Record<string, unknown> = {}) {
 
 async function row(daemon: Daemon, id: string) {
   await world.run(daemon.round());
-  await world.run(daemon.dispatcher.watchApps());
+  await world.run(daemon.dispatcher.watchSurfaces());
   return daemon.row(id);
 }
 
@@ -173,10 +173,10 @@ describe('a capture as an app conversation', () => {
     const daemon = world.boot({ released: true });
     await world.run(daemon.round());
     world.app.up = false;
-    await world.run(daemon.dispatcher.watchApps());
+    await world.run(daemon.dispatcher.watchSurfaces());
     expect(daemon.state().captures).toMatchObject([{ ...shown, state: 'unknown', ended_at: null }]);
     world.app.up = true;
-    await world.run(daemon.dispatcher.watchApps());
+    await world.run(daemon.dispatcher.watchSurfaces());
     expect(daemon.state().captures).toMatchObject([{ ...shown, state: 'running' }]);
     world.fiber('a', {}, IDLE);
     await claim(daemon, 'a', thread_id);
@@ -187,7 +187,7 @@ describe('a capture as an app conversation', () => {
     await cutShort(() => {});
     let daemon = world.boot({ released: true });
     await world.run(daemon.round());
-    await world.run(daemon.dispatcher.watchApps());
+    await world.run(daemon.dispatcher.watchSurfaces());
     const [ended] = daemon.state().captures;
     expect(ended).toMatchObject({ state: 'ended', ended_reason: 'never_begun', thread_id: null });
     expect(readFileSync(ended?.prompt_file ?? '', 'utf8')).toContain('a thought');
@@ -198,7 +198,7 @@ describe('a capture as an app conversation', () => {
     expect(daemon.state().captures).toEqual([]);
     expect(existsSync(ended?.prompt_file ?? '')).toBe(true);
     world.clock.advance(14 * 24 * HOUR);
-    await world.run(daemon.dispatcher.watchApps());
+    await world.run(daemon.dispatcher.watchSurfaces());
     expect(existsSync(ended?.prompt_file ?? '')).toBe(false);
   });
 
@@ -207,7 +207,7 @@ describe('a capture as an app conversation', () => {
     const { thread_id } = world.app.only();
     const daemon = world.boot({ released: true });
     await world.run(daemon.round());
-    await world.run(daemon.dispatcher.watchApps());
+    await world.run(daemon.dispatcher.watchSurfaces());
     expect(daemon.state().captures).toMatchObject([{ state: 'running', thread_id }]);
     world.fiber('a', {}, IDLE);
     expect(await claim(daemon, 'a', thread_id)).toMatchObject({ claimed: true, thread_id });

@@ -17,7 +17,7 @@ afterEach(() => world.dispose());
 
 async function round(): Promise<void> {
   await world.run(daemon.round());
-  await world.run(daemon.dispatcher.watchApps());
+  await world.run(daemon.dispatcher.watchSurfaces());
 }
 const kinds = () => world.ledger.filter(({ fiber }) => fiber === 'a').map(({ kind }) => kind);
 const text = () => world.documents.files.get(path);
