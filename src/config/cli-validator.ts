@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { jsonOf } from '../base/json-text.ts';
 import type { OperatorFileId } from '../contract/operator-files.ts';
 import type { ProcessResult, ProcessRunner } from '../platform/process.ts';
 
@@ -88,12 +89,8 @@ function judge(program: string, args: readonly string[], timeout_ms: number, res
 /** The message of a CLI about a file: from its `{error, message}`, else its plain output. */
 function sentenceOf({ stdout, stderr, code }: { stdout: string; stderr: string; code: number }): string {
   const text = (stderr.trim() === '' ? stdout : stderr).trim();
-  try {
-    const said: unknown = JSON.parse(text);
-    if (typeof said === 'object' && said !== null && 'message' in said && typeof said.message === 'string')
-      return said.message;
-  } catch {
-    // Not JSON: the plain output is the message.
-  }
+  const said = jsonOf(text);
+  if (typeof said === 'object' && said !== null && 'message' in said && typeof said.message === 'string')
+    return said.message;
   return text === '' ? `the validator exited with ${code} and printed nothing` : text;
 }

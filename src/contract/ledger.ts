@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonOf } from '../base/json-text.ts';
 import { RECEIPT_STATUSES } from './http/messages.ts';
 
 /** One line of `sessions.jsonl`: which fiber a harness session belongs to (TMP-2). `at` in milliseconds. */
@@ -94,3 +95,8 @@ export const messageLineSchema = z.looseObject({
   hops: z.number().int().default(0),
 });
 export type MessageLine = z.infer<typeof messageLineSchema>;
+
+/** Null for what is no line of it, such as the rest of one whose beginning was cut off. */
+export function parseMessageLine(text: string): MessageLine | null {
+  return messageLineSchema.safeParse(jsonOf(text)).data ?? null;
+}

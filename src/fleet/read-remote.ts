@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CodedError, messageOf } from '../base/errors.ts';
+import { jsonOf } from '../base/json-text.ts';
 import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { AnswerTooLarge, requestBytes } from '../platform/http-client.ts';
@@ -69,14 +70,14 @@ export async function readValue<S extends z.ZodType>(
 ): Promise<z.output<S>> {
   const { bytes } = await readRemote(host, to, path, null, limits);
   const told = Buffer.from(bytes ?? []);
-  const value = isParsable(told) ? parsedUntilFault(schema, jsonOf(told)) : undefined;
+  const value = isParsable(told) ? parsedUntilFault(schema, jsonOf(told.toString('utf8'))) : undefined;
   if (value !== undefined) return value;
   throw unreadable(to, `its answer to GET ${path.split('?')[0]} does not have the expected form`);
 }
 
 /** The code and the message of another host's refusal, which are passed on. */
 export function refused(to: Place, status: number, body: Buffer): CodedError {
-  return refusalIn(to, status, jsonOf(body));
+  return refusalIn(to, status, jsonOf(body.toString('utf8')));
 }
 
 /** The same for a body that is parsed already. */
@@ -133,12 +134,4 @@ export function tagOf(etag: string | undefined): string | null {
   return etag !== undefined && etag.length <= 1_000 && /^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(etag)
     ? etag
     : null;
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
 }

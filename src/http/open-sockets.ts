@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { jsonOf } from '../base/json-text.ts';
 import type { Logger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import { readInput, sentenceOfFault } from '../contract/read-input.ts';
@@ -149,7 +150,7 @@ class OpenSocket implements Socket, WireListener {
       else this.close(1003, 'Messages must be binary.');
     } else if (binary) this.close(1003, 'Messages must be JSON text.');
     else {
-      const read = readInput(takes.message, parseJson(data));
+      const read = readInput(takes.message, jsonOf(new TextDecoder().decode(data)));
       if (read.success) this.#hear(read.data);
       else this.close(1008, `${sentenceOfFault(read.faults[0], 'The message')}.`);
     }
@@ -181,15 +182,6 @@ class OpenSocket implements Socket, WireListener {
       this.#fault(error);
       this.close(1011, 'The daemon failed; its log has the error.');
     }
-  }
-}
-
-/** Undefined, which no schema takes for a message, where it is no JSON. */
-function parseJson(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(data));
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { systemCode } from '../base/errors.ts';
-import { type MessageLine, messageLineSchema } from '../contract/ledger.ts';
+import { type MessageLine, messageLineSchema, parseMessageLine } from '../contract/ledger.ts';
 import { nativeIdOf } from '../contract/session-address.ts';
 import { openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
 import { Tailer } from './tailer.ts';
@@ -115,7 +115,7 @@ class LineFile {
     if (fd === null) return;
     try {
       for (const at of places) {
-        const line = parse(lineAt(fd, at));
+        const line = parseMessageLine(lineAt(fd, at));
         if (line !== null) yield line;
       }
     } finally {
@@ -138,14 +138,6 @@ function indexed(value: unknown): Indexed | null {
   if (line === undefined) return null;
   const sessions = [line.to, line.from].flatMap((text) => nativeIdOf(text) ?? []);
   return { sessions: [...new Set(sessions)], sent_at: line.sent_at };
-}
-
-function parse(text: string): MessageLine | null {
-  try {
-    return messageLineSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function lineAt(fd: number, at: number): string {

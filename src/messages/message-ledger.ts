@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { type MessageLine, messageLineSchema } from '../contract/ledger.ts';
+import { type MessageLine, parseMessageLine } from '../contract/ledger.ts';
 import { parseAddress } from '../contract/session-address.ts';
 import { appendLineSync, ROTATE_BYTES } from '../ledgers/append-line.cjs';
 import { AppendOnlyFile } from '../platform/append-only-file.ts';
@@ -133,7 +133,7 @@ function linesAtEnd(path: string, at: number, most: number): { lines: MessageLin
     const sink = {
       take(bytes: Buffer, start: number) {
         const end = bytes.indexOf(NEWLINE, start);
-        const line = parse(bytes.toString('utf8', start, end));
+        const line = parseMessageLine(bytes.toString('utf8', start, end));
         if (line !== null && line.at >= at) lines.push(line);
         return end;
       },
@@ -143,14 +143,5 @@ function linesAtEnd(path: string, at: number, most: number): { lines: MessageLin
     return { lines, bytes: file.size - from };
   } finally {
     file.close();
-  }
-}
-
-/** Null for what is no line, such as the rest of the first one. */
-function parse(text: string): MessageLine | null {
-  try {
-    return messageLineSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../../base/errors.ts';
+import { jsonOf } from '../../base/json-text.ts';
 import { dataDirFiles } from '../../config/runtime-files.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type DaemonFile, daemonFileSchema } from '../../contract/operator-files.ts';
@@ -50,17 +51,9 @@ async function lookUp(path: string): Promise<DaemonLookup> {
       detail: `it cannot be read (${systemCode(error) ?? messageOf(error)})`,
     };
   }
-  const parsed = daemonFileSchema.safeParse(parseJson(text));
+  const parsed = daemonFileSchema.safeParse(jsonOf(text));
   if (!parsed.success) return { kind: 'unreadable', path, detail: 'its content is not valid' };
   // `unknown` does not prove that the process ended; the connection will show it.
   const ended = (await processLife(parsed.data)) === 'gone';
   return { kind: ended ? 'stale' : 'running', daemon: parsed.data };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

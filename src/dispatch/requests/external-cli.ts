@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
+import { jsonOf } from '../../base/json-text.ts';
 import type { LifecycleAnswer, LifecycleRequest } from '../../contract/http/lifecycle.ts';
 import { lifecycleArgv } from '../../lifecycle/command-line.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
@@ -65,14 +66,6 @@ export function createExternalCli(options: {
 function messageIn(text: string): string {
   const told = z.object({ message: z.string() }).safeParse(jsonOf(text));
   return told.success ? told.data.message : text;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function sentenceOf(result: { stdout: string; stderr: string }): string {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { jsonOf } from '../../base/json-text.ts';
 import { endOfFile } from './run-file-end.ts';
 
 /** Written by `svc hook event` into the run directory that the agent's environment names. */
@@ -46,11 +47,6 @@ export function phaseSignsMark(run_dir: string): string | null {
 }
 
 function signOf(line: string): PhaseSign[] {
-  if (line === '') return [];
-  try {
-    const parsed = signSchema.safeParse(JSON.parse(line));
-    return parsed.success ? [parsed.data] : [];
-  } catch {
-    return [];
-  }
+  const { data } = signSchema.safeParse(jsonOf(line));
+  return data === undefined ? [] : [data];
 }

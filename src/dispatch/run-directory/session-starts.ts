@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { jsonOf } from '../../base/json-text.ts';
 import { endOfFile } from './run-file-end.ts';
 
 /** Written by `svc hook event` into the run directory that the agent's environment names. */
@@ -31,13 +32,8 @@ export function readSessionStarts(run_dir: string): SessionStart[] {
 }
 
 function startOf(line: string): SessionStart[] {
-  if (line === '') return [];
-  try {
-    const parsed = startSchema.safeParse(JSON.parse(line));
-    if (!parsed.success) return [];
-    const { at, source, session, transcript } = parsed.data;
-    return [{ at, source, session, transcript }];
-  } catch {
-    return [];
-  }
+  const parsed = startSchema.safeParse(jsonOf(line));
+  if (!parsed.success) return [];
+  const { at, source, session, transcript } = parsed.data;
+  return [{ at, source, session, transcript }];
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { jsonOf } from '../../base/json-text.ts';
 import { endOfFile } from './run-file-end.ts';
 
 /** Written by `svc hook event` into the run directory when a turn failed at a limit of the account. */
@@ -20,10 +21,6 @@ export function readUsageNoticeOf(run_dir: string): UsageNotice | null {
 }
 
 function noticeIn(line: string): UsageNotice | null {
-  try {
-    const { at, notice } = noticeSchema.parse(JSON.parse(line));
-    return { at, notice };
-  } catch {
-    return null;
-  }
+  const { success, data } = noticeSchema.safeParse(jsonOf(line));
+  return success ? { at: data.at, notice: data.notice } : null;
 }

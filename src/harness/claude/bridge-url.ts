@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { systemCode } from '../../base/errors.ts';
+import { jsonOf } from '../../base/json-text.ts';
 import { bridgeUrl } from '../../contract/http/transcripts.ts';
 import { type OpenFile, openRegularFileSync, readAtSync } from '../../platform/regular-file.ts';
 import { asTable } from '../table.ts';
@@ -65,12 +66,7 @@ function lineFrom(bytes: Buffer, start: number): string {
 }
 
 function urlOfLine(line: string): string | null {
-  let record: Record<string, unknown>;
-  try {
-    record = asTable(JSON.parse(line));
-  } catch {
-    return null;
-  }
+  const record = asTable(jsonOf(line));
   if (record.type === 'system' && record.subtype === 'bridge_status') return bridgeUrl(record.url);
   if (record.type !== 'bridge-session' || typeof record.bridgeSessionId !== 'string') return null;
   const id = record.bridgeSessionId.replace(/^cse_/, 'session_');

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { sha256Of } from '../../base/digest.ts';
 import { systemCode } from '../../base/errors.ts';
+import { jsonOf } from '../../base/json-text.ts';
 import type { GivenMessage, MessageWay, OpenWay } from '../harness.ts';
 import { asTable, type Table } from '../table.ts';
 
@@ -75,20 +76,12 @@ function nextLine(socket: Socket, within_ms: number): Promise<Heard> {
     const hear = (more: Buffer) => {
       text += String(more);
       if (text.length > MOST_LINE) none('its extension sent too long a line');
-      else if (text.endsWith('\n')) settle({ kind: 'line', line: parsed(text) });
+      else if (text.endsWith('\n')) settle({ kind: 'line', line: asTable(jsonOf(text)) });
     };
     const timer = setTimeout(() => none('its extension did not answer in time'), within_ms);
     socket.on('data', hear).on('close', onClose);
     if (socket.destroyed) onClose();
   });
-}
-
-function parsed(line: string): Table {
-  try {
-    return asTable(JSON.parse(line));
-  } catch {
-    return {};
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
+import { jsonOf } from '../../base/json-text.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { TranscriptRecords } from '../harness.ts';
 import { HARNESSES, harnessEnvironment } from '../harnesses.ts';
@@ -36,16 +37,8 @@ async function recordedFolder(path: string, folderOf: TranscriptRecords['folderO
   for await (const line of headLines(path)) {
     records += 1;
     if (records > MOST_RECORDS) return null;
-    const cwd = folderOf(parsed(line));
+    const cwd = folderOf(asTable(jsonOf(line)));
     if (typeof cwd === 'string' && cwd !== '') return cwd;
   }
   return null;
-}
-
-function parsed(line: string): Record<string, unknown> {
-  try {
-    return asTable(JSON.parse(line));
-  } catch {
-    return {};
-  }
 }

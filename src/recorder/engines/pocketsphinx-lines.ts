@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonOf } from '../../base/json-text.ts';
 import type { EngineSegment } from './engine.ts';
 
 /** A word of `pocketsphinx_continuous -time yes`: `budget 4.280 4.700 1.000100`. */
@@ -40,13 +41,7 @@ const lineSchema = z.object({
 
 /** Reads one line of `pocketsphinx live`: JSON with the begin, the duration and the text of an utterance. */
 export function liveLine(line: string): EngineSegment | null {
-  let json: unknown;
-  try {
-    json = JSON.parse(line);
-  } catch {
-    return null;
-  }
-  const { success, data } = lineSchema.safeParse(json);
+  const { success, data } = lineSchema.safeParse(jsonOf(line));
   if (!success || data.t.trim() === '') return null;
   const { b, d, t, speaker } = data;
   return { start: b, end: b + d, text: t, ...(speaker === undefined ? {} : { speaker }) };
