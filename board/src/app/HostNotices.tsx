@@ -8,7 +8,7 @@ import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
 import { type LostCapture, type NoticeAct, noticesOf } from '../model/notices.ts';
-import { titleOf } from '../model/task.ts';
+import { titleOf } from '../model/task-text.ts';
 import type { Captured, CaptureRequest } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Banner } from './Banner.tsx';

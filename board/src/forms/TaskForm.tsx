@@ -19,8 +19,8 @@ import {
   type TaskDraft,
   type TaskField,
   type TaskKind,
-  titleOf,
 } from '../model/task.ts';
+import { titleOf } from '../model/task-text.ts';
 import type { AgentsReply, Captured, FiberStores, Meeting, Rehearsal } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';

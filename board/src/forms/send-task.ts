@@ -2,15 +2,14 @@ import type { Answer, Asking } from '../lib/api.ts';
 import { STATE_PATH } from '../lib/paths.ts';
 import type { EncodedPicture } from '../model/picture-rules.ts';
 import {
-  bodyOf,
   captureRequest,
   createRequest,
   originOf,
   type TaskDraft,
   type TaskKind,
-  titleOf,
   withPictures,
 } from '../model/task.ts';
+import { bodyOf, titleOf } from '../model/task-text.ts';
 import type {
   AttachmentsReply,
   Captured,

@@ -1,5 +1,5 @@
+import { folderName } from './folder-name.ts';
 import type { CardState } from './states.ts';
-import { folderName } from './task.ts';
 import type { BrakePulled, BrakeReleased, CaptureRequest, Incident, IncidentReply, State } from './wire.ts';
 import { sentence, timeOfDay } from './wording.ts';
 

@@ -1,3 +1,4 @@
+import { bodyOf, titleOf } from './task-text.ts';
 import type { AgentsReply, CaptureRequest, CreateFiber, MeetingMode, StoreOrigin, Surface } from './wire.ts';
 
 /** `stash` files a draft; `capture` gives the text to a worker at once. */
@@ -37,30 +38,6 @@ export type TaskField =
   | 'surface'
   | 'pictures'
   | 'meeting';
-
-/** A longer first line is a paragraph, whose beginning is the title. */
-const TITLE_CHARS = 120;
-
-/** The title: the first line with words, without the marks of a heading or a list. */
-export function titleOf(text: string): string {
-  const line = firstLine(text).replace(/^(#{1,6}|[-*+])\s+/, '');
-  const chars = [...line];
-  if (chars.length <= TITLE_CHARS) return line;
-  const cut = chars.slice(0, TITLE_CHARS).join('');
-  const words = cut.slice(0, cut.lastIndexOf(' ')).trimEnd();
-  return `${words === '' ? cut : words}…`;
-}
-
-/** The text of the document: what comes after the title, or all of it where the title is only its beginning. */
-export function bodyOf(text: string): string {
-  const all = text.trim();
-  const line = firstLine(text);
-  return titleOf(text).endsWith('…') && !line.endsWith('…') ? all : all.slice(line.length).trim();
-}
-
-function firstLine(text: string): string {
-  return text.trim().split('\n', 1)[0]?.trim() ?? '';
-}
 
 /** A draft as it was kept, whatever that is. */
 export function parseTask(kept: unknown): TaskDraft {
@@ -111,11 +88,6 @@ export function effortsOf(
   const id = agent === '' ? agents?.default : agent;
   const found = agents?.agents.find((one) => one.id === id);
   return { levels: found?.effort_levels ?? [], usual: found?.default_effort ?? null };
-}
-
-/** The name that tells a folder from others: its last part. */
-export function folderName(path: string): string {
-  return path.split('/').findLast((part) => part !== '') ?? path;
 }
 
 /** `POST /fiber/create` for a draft; `host` is the host that is to work on it. */

@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PICTURE_RULES, PICTURE_TYPES, pictureFault } from '../../../board/src/model/picture-rules.ts';
 import {
-  bodyOf,
   captureRequest,
   createRequest,
   EMPTY_TASK,
@@ -13,11 +11,9 @@ import {
   projectChoices,
   storeOf,
   type TaskDraft,
-  titleOf,
   withPictures,
 } from '../../../board/src/model/task.ts';
 import type { AgentsReply } from '../../../board/src/model/wire.ts';
-import { FIELD_LIMITS } from '../../../src/contract/document-limits.ts';
 import {
   IMAGE_ENDINGS,
   MOST_BATCH_BYTES,
@@ -28,35 +24,6 @@ import { captureRequestSchema } from '../../../src/contract/http/capture.ts';
 import { createFiberSchema } from '../../../src/contract/http/fibers.ts';
 
 const task = (of: Partial<TaskDraft>): TaskDraft => ({ ...EMPTY_TASK, ...of });
-
-describe('the title and the text of a task', () => {
-  it.each([
-    ['Load it faster', 'Load it faster', ''],
-    ['\n  # Load it faster \n\nIt takes a minute.\n', 'Load it faster', 'It takes a minute.'],
-    ['- Load it faster\nby half', 'Load it faster', 'by half'],
-    ['#hash is no heading', '#hash is no heading', ''],
-    ['', '', ''],
-  ])('of %j are %j and %j', (text, title, body) => {
-    expect([titleOf(text), bodyOf(text)]).toEqual([title, body]);
-  });
-
-  it('keeps the whole of a first line that is too long for a title', () => {
-    const text = `${'word '.repeat(60)}\nmore`;
-    expect(titleOf(text)).toMatch(/^(word ){23}word…$/);
-    expect(bodyOf(text)).toBe(text.trim());
-  });
-
-  it('loses no word, and makes a title that a document takes', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), (text) => {
-        const title = titleOf(text);
-        expect(title.length).toBeLessThanOrEqual(FIELD_LIMITS.name_chars);
-        if (!title.endsWith('…')) expect(`${title}${bodyOf(text)}`.length).toBeLessThanOrEqual(text.length);
-        else expect(bodyOf(text) === text.trim() || text.includes('…')).toBe(true);
-      }),
-    );
-  });
-});
 
 describe('what is sent of a task', () => {
   it('leaves out what was not chosen, and has no service block where nothing was', () => {

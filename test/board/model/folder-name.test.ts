@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { folderName } from '../../../board/src/model/folder-name.ts';
+
+it.each([
+  ['/work/web', 'web'],
+  ['/work/web/', 'web'],
+  ['/', '/'],
+])('the folder %s is called %s', (path, name) => {
+  expect(folderName(path)).toBe(name);
+});
