@@ -4,8 +4,8 @@ import { messagesCalls, messagesEvents } from '../src/contract/threads/messages.
 import { connectDelivery } from '../src/messages/delivery-world.ts';
 import { keptMessages } from '../src/messages/kept-message.ts';
 import { writeMissingLines } from '../src/messages/ledger-recovery.ts';
+import { LedgerWriter } from '../src/messages/ledger-writer.ts';
 import { createFileKeeper } from '../src/messages/message-files.ts';
-import { MessageLedger } from '../src/messages/message-ledger.ts';
 import { MessageStore } from '../src/messages/message-store.ts';
 import { MessagesService } from '../src/messages/messages-service.ts';
 import { startRetention } from '../src/messages/retention.ts';
@@ -20,7 +20,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
   events: messagesEvents,
   async start({ settings, clock, logger, host, pool }) {
     const paths = dataPaths(settings);
-    const ledger = new MessageLedger({ path: paths.messages_file, events_file: paths.events_file, logger });
+    const ledger = new LedgerWriter({ path: paths.messages_file, events_file: paths.events_file, logger });
     const store = new MessageStore(paths.messages_dir, ledger);
     const world = connectDelivery({
       settings,

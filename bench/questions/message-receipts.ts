@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Message } from '../../src/contract/http/messages.ts';
-import { MessageLedger } from '../../src/messages/message-ledger.ts';
+import { LedgerWriter } from '../../src/messages/ledger-writer.ts';
 import { newRecord } from '../../src/messages/message-record.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
 import { countAnswers } from '../answers.ts';
@@ -38,7 +38,7 @@ export const bench: Bench = {
       const own = join(folder, 'f');
       const store = new MessageStore(
         join(own, 'data', 'messages'),
-        new MessageLedger({
+        new LedgerWriter({
           path: join(own, 'data', 'messages.jsonl'),
           events_file: join(own, 'data', 'events.jsonl'),
           logger: silentLogger,

@@ -845,14 +845,14 @@ export const LIMITS = [
       ['messages/message-store.ts', 'MOST_RECORD_BYTES', 'The record of a message', 'bytes', 'Not read', ''],
       ['messages/message-store.ts', 'MOST_MARK_BYTES', 'The mark of a message', 'bytes', 'Not read', ''],
       [
-        'messages/message-ledger.ts',
+        'messages/ledger-writer.ts',
         'MOST_READ_BACK_BYTES',
         'What a start reads of the messages ledger',
         'bytes',
         'Older lines are not read',
         '',
       ],
-      ['messages/message-ledger.ts', 'MOST_LINE_BYTES', 'A line of it', 'bytes', 'Skipped', ''],
+      ['messages/ledger-writer.ts', 'MOST_LINE_BYTES', 'A line of it', 'bytes', 'Skipped', ''],
       ['ledgers/messages-ledger.ts', 'MOST_LINE_BYTES', 'A line of messages', 'bytes', 'Malformed', ''],
       [
         'ledgers/conversation.ts',

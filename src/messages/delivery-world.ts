@@ -23,8 +23,8 @@ import type { ContextWorld } from './context-delivery.ts';
 import { ContextMailbox } from './context-mailbox.ts';
 import type { Terminal } from './delivery-plan.ts';
 import { composerShows, type DraftWorld } from './kept-drafts.ts';
+import type { LedgerWriter } from './ledger-writer.ts';
 import type { FileKeeper } from './message-files.ts';
-import type { MessageLedger } from './message-ledger.ts';
 import type { MessageStore } from './message-store.ts';
 import { recordsFrom } from './transcript-evidence.ts';
 
@@ -36,7 +36,7 @@ export type DeliveryWorld = ContextWorld &
   DraftWorld & {
     host: string;
     store: MessageStore;
-    ledger: Pick<MessageLedger, 'since'>;
+    ledger: Pick<LedgerWriter, 'since'>;
     files: FileKeeper;
     /** A way into the session that presses no keys; null if there is none, or it does not answer. */
     open(address: SessionAddress, terminal: Terminal): Promise<OpenWay | null>;
@@ -67,7 +67,7 @@ export function connectDelivery(options: {
   clock: Clock;
   logger: Logger;
   store: MessageStore;
-  ledger: MessageLedger;
+  ledger: LedgerWriter;
   /** What the poller answers for this thread. */
   poller: Pick<DeliveryWorld, 'target' | 'contextTarget' | 'give' | 'stageIn'>;
   files: FileKeeper;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { lineOf, type MessageLedger, stageOf } from './message-ledger.ts';
+import { type LedgerWriter, lineOf, stageOf } from './ledger-writer.ts';
 import type { MessageStore } from './message-store.ts';
 
 /** After a power loss, the last lines may be missing: file systems write appended bytes within half a minute. */
@@ -12,7 +12,7 @@ const UNWRITTEN_MS = 60_000;
  * records that were changed since about the last line are read. Never rejects.
  */
 export async function writeMissingLines(options: {
-  ledger: MessageLedger;
+  ledger: LedgerWriter;
   store: MessageStore;
   now: number;
   logger: Logger;

@@ -6,7 +6,7 @@ import { looksLikeAddress } from '../contract/session-address.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 import { storageFault } from '../platform/storage-error.ts';
-import { lineOf, type MessageLedger, stageOf } from './message-ledger.ts';
+import { type LedgerWriter, lineOf, stageOf } from './ledger-writer.ts';
 import { type MessageRecord, messageRecordSchema } from './message-record.ts';
 
 /** A record holds the text of its message twice over at most. */
@@ -28,9 +28,9 @@ export class MessageStore {
   readonly #folder: string;
   readonly #open: string;
 
-  readonly #ledger: Pick<MessageLedger, 'add' | 'addAttention'>;
+  readonly #ledger: Pick<LedgerWriter, 'add' | 'addAttention'>;
 
-  constructor(folder: string, ledger: Pick<MessageLedger, 'add' | 'addAttention'>) {
+  constructor(folder: string, ledger: Pick<LedgerWriter, 'add' | 'addAttention'>) {
     this.#ledger = ledger;
     this.#folder = folder;
     this.#open = join(folder, 'open');

@@ -18,8 +18,8 @@ import { ContextMailbox } from '../../src/messages/context-mailbox.ts';
 import type { Session } from '../../src/messages/delivery-plan.ts';
 import type { DeliveryWorld } from '../../src/messages/delivery-world.ts';
 import type { ComposerShows } from '../../src/messages/kept-drafts.ts';
+import { LedgerWriter } from '../../src/messages/ledger-writer.ts';
 import { createFileKeeper } from '../../src/messages/message-files.ts';
-import { MessageLedger } from '../../src/messages/message-ledger.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
 import { type DeliveryLimits, MessagesService } from '../../src/messages/messages-service.ts';
 
@@ -81,7 +81,7 @@ export class FakeSession {
 
   readonly ledger_file = join(this.folder, 'messages.jsonl');
   readonly events_file = join(this.folder, 'events.jsonl');
-  readonly ledger = new MessageLedger({
+  readonly ledger = new LedgerWriter({
     path: this.ledger_file,
     events_file: this.events_file,
     logger: silentLogger,

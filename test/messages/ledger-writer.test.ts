@@ -16,7 +16,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { type MessageLine, messageLineSchema } from '../../src/contract/ledger.ts';
 import { ROTATE_BYTES } from '../../src/ledgers/append-line.cjs';
 import { writeMissingLines } from '../../src/messages/ledger-recovery.ts';
-import { stageOf } from '../../src/messages/message-ledger.ts';
+import { stageOf } from '../../src/messages/ledger-writer.ts';
 import type { MessagesService } from '../../src/messages/messages-service.ts';
 import { ADDRESS, FakeSession, message, RUNNING } from './fake-world.ts';
 

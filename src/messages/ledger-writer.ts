@@ -50,7 +50,7 @@ export function stageOf({ id, sent_at, status, transport }: MessageLine): string
  * `messages.jsonl` as the messages thread writes it, which is its only writer. A line that cannot be written is logged;
  * it never fails a delivery, and the next daemon writes it.
  */
-export class MessageLedger {
+export class LedgerWriter {
   readonly #path: string;
   readonly #events: string;
   readonly #logger: Logger;
