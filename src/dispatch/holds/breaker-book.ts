@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { shellWord } from '../../base/shell-word.ts';
-import { writeFileAtomic } from '../../platform/atomic-write.ts';
-import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { readRegularTextSync } from '../../platform/regular-file.ts';
 import type { World } from '../world/world.ts';
 import {
   afterRun,
@@ -15,22 +11,23 @@ import {
   type RunEnd,
 } from './breaker.ts';
 import type { Refusals } from './refusals.ts';
+import { StateFile } from './state-file.ts';
 
 const bookSchema = z.object({ version: z.literal(1), fibers: z.record(z.string(), breakerEntrySchema) });
 
 /** The breaker's counts by fiber key, kept in one file so that they survive a restart (P26). */
 export class BreakerBook {
-  readonly #path: string;
+  readonly #file: StateFile<z.infer<typeof bookSchema>>;
   readonly #policy: BreakerPolicy;
-  readonly #logger: Logger;
-  #entries: Map<string, BreakerEntry>;
+  readonly #entries: Map<string, BreakerEntry>;
 
   /** Reads the file; logs one that cannot be read, and counts from zero. */
   constructor(options: { path: string; policy: BreakerPolicy; logger: Logger }) {
-    this.#path = options.path;
-    this.#policy = options.policy;
-    this.#logger = options.logger;
-    this.#entries = this.#read();
+    const { path, policy, logger } = options;
+    const words = { what: 'the loop breaker’s counts', instead: 'counting from zero' };
+    this.#file = new StateFile({ path, schema: bookSchema, logger, ...words });
+    this.#policy = policy;
+    this.#entries = new Map(Object.entries(this.#file.read()?.fibers ?? {}));
   }
 
   pausedUntil(key: string, now: number): number | null {
@@ -66,27 +63,8 @@ export class BreakerBook {
     if (this.#entries.delete(key)) this.#write();
   }
 
-  #read(): Map<string, BreakerEntry> {
-    try {
-      const book = bookSchema.parse(JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file)));
-      return new Map(Object.entries(book.fibers));
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT')
-        this.#logger.warn(
-          { err: error, path: this.#path },
-          'the loop breaker’s counts cannot be read; counting from zero',
-        );
-      return new Map();
-    }
-  }
-
   #write(): void {
-    const text = JSON.stringify({ version: 1, fibers: Object.fromEntries(this.#entries) });
-    try {
-      writeFileAtomic(this.#path, `${text}\n`, { mode: 0o600 });
-    } catch (error) {
-      this.#logger.error({ err: error, path: this.#path }, 'the loop breaker’s counts cannot be written');
-    }
+    this.#file.write({ version: 1, fibers: Object.fromEntries(this.#entries) });
   }
 }
 

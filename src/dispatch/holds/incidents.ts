@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { messageOf, systemCode } from '../../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { type CutOffFiber, type Incident, incidentSchema } from '../../contract/http/incidents.ts';
 import type { MuxListing } from '../../mux/mux.ts';
-import { writeFileAtomic } from '../../platform/atomic-write.ts';
-import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { storageFault } from '../../platform/storage-error.ts';
 import type { Run } from '../run/run.ts';
 import type { World } from '../world/world.ts';
+import { StateFile } from './state-file.ts';
 
 /** Ends that are seen within this many milliseconds of each other, by causes that cannot be told apart, are one. */
 const TOGETHER_MS = 60_000;
@@ -102,16 +100,15 @@ function without(
 
 /** The open incidents, kept in one file so that they outlast a restart (P2). */
 export class IncidentBook {
-  readonly #path: string;
-  readonly #logger: Logger;
+  readonly #file: StateFile<z.infer<typeof fileSchema>>;
   #incidents: IncidentRecord[];
   #fault: string | null = null;
 
   /** Reads the file; logs one that cannot be read, and begins a new one. */
   constructor(options: { path: string; logger: Logger }) {
-    this.#path = options.path;
-    this.#logger = options.logger;
-    this.#incidents = this.#read();
+    const words = { what: 'the list of incidents', instead: 'a new one is begun' };
+    this.#file = new StateFile({ ...options, schema: fileSchema, ...words });
+    this.#incidents = this.#file.read()?.incidents ?? [];
   }
 
   /** Why the last change is forgotten when the daemon ends, a sentence with the fix; null where it lasts. */
@@ -156,27 +153,16 @@ export class IncidentBook {
     );
   }
 
-  #read(): IncidentRecord[] {
-    try {
-      return fileSchema.parse(JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file))).incidents;
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT')
-        this.#logger.warn({ err: error, path: this.#path }, 'the list of incidents cannot be read');
-      return [];
-    }
-  }
-
   #replace(incidents: IncidentRecord[]): void {
     this.#incidents = incidents;
-    try {
-      writeFileAtomic(this.#path, `${JSON.stringify({ version: 1, incidents })}\n`, { mode: 0o600 });
-      this.#fault = null;
-    } catch (error) {
-      const { said, mend } = storageFault(this.#path, error) ?? { said: messageOf(error), mend: 'see to it' };
-      this.#fault = `the change of the list of incidents is lost when the daemon restarts: ${said}; ${mend} and repeat the command`;
-      this.#logger.error({ err: error, path: this.#path }, 'the list of incidents cannot be written');
-    }
+    const failed = this.#file.write({ version: 1, incidents });
+    this.#fault = failed === null ? null : lossOfChange(this.#file.path, failed.error);
   }
+}
+
+function lossOfChange(path: string, error: unknown): string {
+  const { said, mend } = storageFault(path, error) ?? { said: messageOf(error), mend: 'see to it' };
+  return `the change of the list of incidents is lost when the daemon restarts: ${said}; ${mend} and repeat the command`;
 }
 
 /** Whether nobody has decided on the fiber since: a oneshot is still armed, and a role has had no other run. */

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { writeFileAtomic } from '../../platform/atomic-write.ts';
-import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { StateFile } from './state-file.ts';
 
 /** A usage limit that an account is over. Times are milliseconds. */
 const limitSchema = z.object({
@@ -30,15 +27,14 @@ const IN_FLIGHT_MS = 120_000;
 
 /** The usage limits in force, kept in one file so that they survive a restart (P10). */
 export class UsageLimitBook {
-  readonly #path: string;
-  readonly #logger: Logger;
+  readonly #file: StateFile<z.infer<typeof bookSchema>>;
   #limits: AccountLimit[];
 
   /** Reads the file; logs one that cannot be read, and learns the limits again. */
   constructor(options: { path: string; logger: Logger }) {
-    this.#path = options.path;
-    this.#logger = options.logger;
-    this.#limits = this.#read();
+    const words = { what: 'the usage limits', instead: 'they are learned again' };
+    this.#file = new StateFile({ ...options, schema: bookSchema, ...words });
+    this.#limits = this.#file.read()?.limits ?? [];
   }
 
   /** True while nothing is limited, so that nobody needs to be asked on whose account it works. */
@@ -72,26 +68,8 @@ export class UsageLimitBook {
     return true;
   }
 
-  #read(): AccountLimit[] {
-    try {
-      return bookSchema.parse(JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file))).limits;
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT')
-        this.#logger.warn(
-          { err: error, path: this.#path },
-          'the usage limits cannot be read; they are learned again',
-        );
-      return [];
-    }
-  }
-
   #write(): void {
-    const text = JSON.stringify({ version: 1, limits: this.#limits });
-    try {
-      writeFileAtomic(this.#path, `${text}\n`, { mode: 0o600 });
-    } catch (error) {
-      this.#logger.error({ err: error, path: this.#path }, 'the usage limits cannot be written');
-    }
+    this.#file.write({ version: 1, limits: this.#limits });
   }
 }
 
