@@ -30,10 +30,10 @@ import {
 } from '../../run-directory/capture-directory.ts';
 import { isKilledForMemory } from '../../run-directory/memory-end.ts';
 import type { RunManifest } from '../../run-directory/run-records.ts';
-import { runScriptCommand } from '../../run-directory/run-script.ts';
 import type { World } from '../../world/world.ts';
 import { perform, type Write } from '../../world/write.ts';
 import { type PlannedCapture, planCapture, showCapture } from './capture-start.ts';
+import { createSession } from './create-session.ts';
 
 /** How long a start may take from its record to a recorded agent, in milliseconds. */
 const STARTUP_MS = 10_000;
@@ -94,7 +94,7 @@ export class Captures
     this.#known.set(record.launch_id, known);
     try {
       this.#write(known, planned);
-      const refusal = await this.#createSession(record);
+      const refusal = await this.#openSession(record);
       if (refusal !== null) return refusedCapture(world.host, refusal);
       this.#update(known, { state: 'spawned' });
       this.#record(known.record, 'capture');
@@ -216,19 +216,9 @@ export class Captures
   }
 
   /** Null if the session runs or its state is unknown; a refusal undoes everything. */
-  async #createSession(record: CaptureRecord): Promise<Refusal | null> {
-    const { mux, runDirectories, settings } = this.#world;
-    const created = await mux
-      .create({
-        name: record.mux_session,
-        cwd: record.project_dir,
-        command: runScriptCommand(runDirectories.directory(record.launch_id)),
-      })
-      .catch((error) => ({
-        kind: 'failed' as const,
-        code: 'mux_unavailable' as const,
-        detail: messageOf(error),
-      }));
+  async #openSession(record: CaptureRecord): Promise<Refusal | null> {
+    const { mux, settings } = this.#world;
+    const created = await createSession(this.#world, record);
     if (created.kind === 'created') return null;
     const refusal: Refusal =
       created.kind === 'duplicate'

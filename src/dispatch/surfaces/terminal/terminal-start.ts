@@ -1,4 +1,3 @@
-import { messageOf } from '../../../base/errors.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { sessionNamed, sessionsOf } from '../../../mux/mux-listing.ts';
 import { abandonClaim, markStart } from '../../edits/start-markers.ts';
@@ -9,8 +8,9 @@ import { type Run, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { manifestOfRun, workerVariables } from '../../run/runs.ts';
-import { buildRunScript, runScriptCommand } from '../../run-directory/run-script.ts';
+import { buildRunScript } from '../../run-directory/run-script.ts';
 import type { World } from '../../world/world.ts';
+import { createSession } from './create-session.ts';
 
 /**
  * Starts a planned run: the claim on disk, the document's markers, the session, the ledger line. The caller
@@ -32,7 +32,7 @@ export async function startRun(
     return { kind: 'refused', refusal: nameTaken(run) };
   world.runDirectories.claim(composeStart(world, document, planned).claim);
   await markStart(world, document, run, authority, confirmed_dir);
-  const created = await createSession(world, run);
+  const created = await openSession(world, run);
   if (created.kind !== 'started') {
     if (created.kind === 'refused') await abandonClaim(world, run);
     return created;
@@ -44,18 +44,8 @@ export async function startRun(
 }
 
 /** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
-async function createSession(world: Pick<World, 'mux' | 'runDirectories'>, run: Run): Promise<StartOutcome> {
-  const created = await world.mux
-    .create({
-      name: run.mux_session,
-      cwd: run.project_dir,
-      command: runScriptCommand(world.runDirectories.directory(run.launch_id)),
-    })
-    .catch((error) => ({
-      kind: 'failed' as const,
-      code: 'mux_unavailable' as const,
-      detail: messageOf(error),
-    }));
+async function openSession(world: Pick<World, 'mux' | 'runDirectories'>, run: Run): Promise<StartOutcome> {
+  const created = await createSession(world, run);
   if (created.kind === 'created') return { kind: 'started', run };
   if (created.kind === 'duplicate') return { kind: 'refused', refusal: nameTaken(run) };
   const refusal = { reason: created.code, message: created.detail };
