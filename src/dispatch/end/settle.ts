@@ -15,6 +15,8 @@ import type { ExitRecord, RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 import {
   concludedBy,
+  type EndFacts,
+  type EndPlan,
   isCleanExit,
   isConcludable,
   isFaultless,
@@ -33,6 +35,17 @@ export type Settled = {
   code: number | null;
 };
 
+/** What its surface knows of a run that has ended. */
+type EndedRun = {
+  rebooted: boolean;
+  server: () => Promise<'alive' | 'absent' | 'unknown'>;
+  /** Told of a worker that went down with its server or its machine, before anything of its end is written. */
+  lost?: (reason: 'server_lost' | 'reboot') => void;
+};
+
+/** `absent`: no store shows the document, which a move or a store that is away for a moment does too. */
+type SeenEnd = EndFacts & { absent: boolean };
+
 /** Carries out what follows from a worker's end. */
 export class Settler {
   readonly #world: World;
@@ -47,71 +60,16 @@ export class Settler {
    * Settles a run that has ended and frees its fiber. `server` asks the multiplexer once more, and is only
    * called for a worker that was hung up on or left no word.
    */
-  async settle(
-    run: Run,
-    facts: {
-      rebooted: boolean;
-      server: () => Promise<'alive' | 'absent' | 'unknown'>;
-      /** Told of a worker that went down with its server or its machine, before anything of its end is written. */
-      lost?: (reason: 'server_lost' | 'reboot') => void;
-    },
-  ): Promise<Settled> {
-    const world = this.#world;
-    const recorded = facts.rebooted ? world.runDirectories.readEnd(run.launch_id) : await this.#awaitEnd(run);
-    const wordless = !facts.rebooted && isWordless(run, recorded);
-    const server = wordless ? await facts.server() : 'alive';
-    if (server === 'unknown') return { reason: 'postponed', code: null };
-    await followHooks(world, run);
-    const transcript = await transcriptOfRun(world, run);
-    const resumed_in_vain = isRunInVain(run, transcript);
-    await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
-    const { document, absent } = this.#documentOf(run);
-    const now = world.clock.now();
-    const memory = run.stray
-      ? null
-      : world.workerMemory.readEnd(world.runDirectories.directory(run.launch_id));
-    const others = memory === null ? 0 : await this.#othersAlive(run);
-    const plan = planWorkerEnd({
-      run,
-      document,
-      recorded,
-      memory,
-      others,
-      server_absent: server === 'absent',
-      rebooted: facts.rebooted,
-      resumed_in_vain,
-      screen: run.stray ? null : world.runDirectories.readScreen(run.launch_id),
-      now,
-    });
-
+  async settle(run: Run, facts: EndedRun): Promise<Settled> {
+    const seen = await this.#look(run, facts);
+    if (seen === null) return { reason: 'postponed', code: null };
+    const plan = planWorkerEnd(seen);
     if (plan.reason === 'server_lost' || plan.reason === 'reboot') facts.lost?.(plan.reason);
-    this.#memory.deaths.ended(run.key, plan.death);
-    run.death = plan.death;
-    if (plan.death !== null && !run.stray) world.runDirectories.update(run.launch_id, { death: plan.death });
-    this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
-    if (plan.hold !== null) this.#hold(run, plan.hold, now);
-    this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
-    if (plan.refusal !== null)
-      this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
-    blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
-    const exit = recorded.exit.kind === 'found' ? recorded.exit.value : null;
-    if (!run.stray) recordEnd(world, run, plan, endedAt(run, recorded) ?? now);
-    if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.death?.message ?? '');
-    if (plan.owes_fresh_start) this.#owe(run);
-    this.#memory.runs.release(run);
-    if (!run.stray)
-      world.runDirectories.update(run.launch_id, {
-        end_reason: plan.reason,
-        ...(document?.status === 'closed' ? { fiber_closed: true } : {}),
-      });
-    if (!plan.conclude && document?.error === undefined && !absent) this.#close(run);
+    const exit = seen.recorded.exit.kind === 'found' ? seen.recorded.exit.value : null;
+    this.#keep(run, plan, seen);
+    if (!plan.conclude && seen.document?.error === undefined && !seen.absent) this.#close(run);
     else if (plan.reason === 'forced_start') this.#postpone(run);
-    else
-      await this.#conclude(run, {
-        exit,
-        faultless: isFaultless(plan.reason, exit),
-        clean: !plan.owes_fresh_start && isCleanExit(plan.reason, exit),
-      });
+    else await this.#conclude(run, settledEnd(exit, plan.reason, plan.owes_fresh_start));
     return { reason: plan.reason, code: exit?.code ?? null };
   }
 
@@ -123,11 +81,8 @@ export class Settler {
       const { exit } = this.#world.runDirectories.readEnd(run.launch_id);
       const found = exit.kind === 'found' ? exit.value : null;
       const manifest = this.#world.runDirectories.manifest(run.launch_id);
-      const { end_reason: reason, owes_fresh_start: owes = false } =
-        manifest.kind === 'found' ? manifest.value : {};
-      const faultless = reason !== undefined && isFaultless(reason, found);
-      const clean = reason !== undefined && !owes && isCleanExit(reason, found);
-      await this.#conclude(run, { exit: found, faultless, clean });
+      const { end_reason, owes_fresh_start = false } = manifest.kind === 'found' ? manifest.value : {};
+      await this.#conclude(run, settledEnd(found, end_reason, owes_fresh_start));
       if (!this.#memory.unconcluded.has(key)) done.push(key);
     }
     return done;
@@ -137,6 +92,52 @@ export class Settler {
   async abandon(run: Run): Promise<void> {
     await abandonClaim(this.#world, run);
     this.#memory.runs.release(run);
+  }
+
+  /** What there is to know of the end; null while nobody can tell whether its server went down. */
+  async #look(run: Run, { rebooted, server }: EndedRun): Promise<SeenEnd | null> {
+    const world = this.#world;
+    const recorded = rebooted ? world.runDirectories.readEnd(run.launch_id) : await this.#awaitEnd(run);
+    const answer = !rebooted && isWordless(run, recorded) ? await server() : 'alive';
+    if (answer === 'unknown') return null;
+    await followHooks(world, run);
+    const transcript = await transcriptOfRun(world, run);
+    const resumed_in_vain = isRunInVain(run, transcript);
+    await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
+    const { document, absent } = this.#documentOf(run);
+    const now = world.clock.now();
+    const memory = run.stray
+      ? null
+      : world.workerMemory.readEnd(world.runDirectories.directory(run.launch_id));
+    const others = memory === null ? 0 : await this.#othersAlive(run);
+    const screen = run.stray ? null : world.runDirectories.readScreen(run.launch_id);
+    return {
+      ...{ run, document, absent, recorded, memory, others, rebooted, resumed_in_vain, screen, now },
+      server_absent: answer === 'absent',
+    };
+  }
+
+  /** Keeps what follows from the end, in memory and on disk, and frees the fiber. */
+  #keep(run: Run, plan: EndPlan, { recorded, document, now }: SeenEnd): void {
+    const world = this.#world;
+    this.#memory.deaths.ended(run.key, plan.death);
+    run.death = plan.death;
+    if (plan.death !== null && !run.stray) world.runDirectories.update(run.launch_id, { death: plan.death });
+    this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
+    if (plan.hold !== null) this.#hold(run, plan.hold, now);
+    this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
+    if (plan.refusal !== null)
+      this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
+    blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
+    if (!run.stray) recordEnd(world, run, plan, endedAt(run, recorded) ?? now);
+    if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.death?.message ?? '');
+    if (plan.owes_fresh_start) this.#owe(run);
+    this.#memory.runs.release(run);
+    if (!run.stray)
+      world.runDirectories.update(run.launch_id, {
+        end_reason: plan.reason,
+        ...(document?.status === 'closed' ? { fiber_closed: true } : {}),
+      });
   }
 
   async #conclude(run: Run, end: SettledEnd): Promise<void> {
@@ -191,8 +192,7 @@ export class Settler {
     return this.#memory.starting.has(key) || isUnstarted(this.#memory.runs.get(key));
   }
 
-  /** `absent`: no store shows it, which a move or a store that is away for a moment does too. */
-  #documentOf(run: Run): { document: FiberDocument | undefined; absent: boolean } {
+  #documentOf(run: Run): Pick<SeenEnd, 'document' | 'absent'> {
     const known = this.#world.documents.of(run);
     if (known === undefined) return { document: undefined, absent: true };
     try {
@@ -273,6 +273,19 @@ export class Settler {
 
 /** What the conclusion of a run goes by; `clean`: its agent ended with 0 by itself, and nothing is owed for that. */
 type SettledEnd = { exit: ExitRecord | null; faultless: boolean; clean: boolean };
+
+function settledEnd(
+  exit: ExitRecord | null,
+  reason: string | undefined,
+  owes_fresh_start: boolean,
+): SettledEnd {
+  if (reason === undefined) return { exit, faultless: false, clean: false };
+  return {
+    exit,
+    faultless: isFaultless(reason, exit),
+    clean: !owes_fresh_start && isCleanExit(reason, exit),
+  };
+}
 
 /** When somebody ended it, else when its run script says that it ended. */
 function endedAt(run: Run, { end, exit }: RecordedEnd): number | null {
