@@ -1,5 +1,5 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
-import { shellLine, shellWord } from '../../base/shell-word.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { Turns } from '../../base/turns.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type {
@@ -15,7 +15,7 @@ import type { PlannedWrite } from '../../fibers/store.ts';
 import { describeFiber, describeUnchanged, isArming, planAction } from '../../lifecycle/actions.ts';
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import { deedWords } from '../../lifecycle/fiber-words.ts';
-import { type PlannedEdit, worktreeOf } from '../../lifecycle/planned-edit.ts';
+import type { PlannedEdit } from '../../lifecycle/planned-edit.ts';
 import type { VerbFacts } from '../../lifecycle/rearm.ts';
 import { planTransition, type TransitionPlan } from '../../lifecycle/transition.ts';
 import type { PollRounds } from '../due/poll-rounds.ts';
@@ -24,12 +24,13 @@ import type { Memory } from '../holds/memory.ts';
 import { refuseByDirectory } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
 import { workerName } from '../run/runs.ts';
-import { workTreeOf } from '../run/work-trees.ts';
 import { type DocumentChange, keyOf } from '../world/documents.ts';
 import type { ExternalCli } from '../world/external-cli.ts';
 import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
+import { afterwards, asConcluded } from './concluded-first.ts';
 import type { Dispatches } from './dispatches.ts';
+import { givenUpWorktree, removeGivenUp, type WorktreeOf, wordsOfLeftWorktree } from './given-up-worktree.ts';
 import type { Kills } from './kills.ts';
 
 /** What the calls need of the poller. */
@@ -62,7 +63,6 @@ type PlannedVerb = {
   /** The git worktree that is removed once the document is written. */
   drops: WorktreeOf | null;
 };
-type WorktreeOf = NonNullable<ReturnType<typeof worktreeOf>>;
 type PlannedMove = {
   request: TransitionRequest;
   document: FiberDocument;
@@ -106,11 +106,12 @@ export class LifecycleCalls {
           'invalid_request',
           'the program in SVC_CLI does not support dry_run; leave it out, and add --yes where svc asks first',
         );
+      const { world, memory } = this.#ports;
       const document = this.#reread(this.#ports.look(request.fiber, request.store));
       await this.#requireDirectory(document, request);
       const kill = 'kill' in request && request.kill === true;
       const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
-      const drops = await this.#worktreeToDrop(document, request);
+      const drops = await givenUpWorktree(world, memory, document, request);
       if (this.#ports.cli !== null) return { request, document, run, kill, written: null, drops };
       const facts = this.#facts(run !== undefined && !kill);
       const written = await this.#planWrite(document, kill ? run : undefined, (current) =>
@@ -233,7 +234,8 @@ export class LifecycleCalls {
       text:
         (text ?? describeFiber(document) + describeUnchanged(request.action, document)) +
         noteOf(document, request, running) +
-        (await this.#dropped(before, request, drops)),
+        (request.action === 'uninstall' ? wordsOfLeftWorktree(before) : '') +
+        (drops === null ? '' : await removeGivenUp(world, drops)),
       error: null,
     };
   }
@@ -303,51 +305,6 @@ export class LifecycleCalls {
     throw new CodedError(code, refused.message);
   }
 
-  /** The git worktree that a verb gives up: without a worker in it, and without anything that its removal would lose. */
-  async #worktreeToDrop(document: FiberDocument, request: LifecycleRequest): Promise<WorktreeOf | null> {
-    const { world, memory } = this.#ports;
-    const made = worktreeOf(document);
-    if (request.action !== 'reshape' || request.worktree !== false || made === null) return null;
-    const look = await world.lookAtDirectory(made.folder);
-    const unread = look.kind === 'missing' ? null : refuseByDirectory(made.folder, look);
-    if (unread !== null) throw new CodedError(unread.reason, unread.message);
-    const tree = workTreeOf(look);
-    const worker = memory.runs.all().find((run) => tree !== null && run.work_tree === tree);
-    if (worker !== undefined)
-      throw new CodedError(
-        'worktree_in_use',
-        `a worker of ${worker.fiber_id} is in ${made.folder}; stop it first with: svc kill ${shellWord(worker.fiber_id)}`,
-      );
-    await world.worktrees.requireClean(made);
-    return made;
-  }
-
-  /**
-   * Removes what the document has given up. It is written first: a daemon that is killed in between leaves a folder behind,
-   * not a fiber without one.
-   */
-  async #dropped(
-    before: FiberDocument,
-    request: LifecycleRequest,
-    drops: WorktreeOf | null,
-  ): Promise<string> {
-    const made = worktreeOf(before);
-    if (request.action === 'uninstall' && made !== null)
-      return `Its git worktree stays; remove it with: ${shellLine(['git', '-C', made.of, 'worktree', 'remove', made.path])}\n`;
-    if (drops === null) return '';
-    try {
-      const { branch_kept } = await this.#ports.world.worktrees.remove(drops);
-      const branch =
-        branch_kept === null
-          ? ''
-          : ` Its branch has commits of its own and stays; delete it with: ${branch_kept}`;
-      return `Its git worktree ${drops.path} is removed.${branch}\n`;
-    } catch (error) {
-      if (!isCoded(error, 'worktree_in_use')) throw error;
-      return `It works in ${drops.of} again, and its git worktree stays: ${error.message}\n`;
-    }
-  }
-
   #reread(known: FiberDocument): FiberDocument {
     const document = this.#ports.world.documents.reread(known);
     if (document !== undefined) return document;
@@ -372,26 +329,6 @@ function showWrite(deed: string, written: PlannedWrite | null, ended: Run | unde
 function refusedAnswer(error: unknown): LifecycleAnswer {
   if (!isCoded(error) || NOT_A_REFUSAL.includes(error.code)) throw error;
   return { status: 1, text: error.message, error: error.code };
-}
-
-/** The document as the end of its worker leaves it. */
-function asConcluded(document: FiberDocument, { set, unset }: DocumentChange): FiberDocument {
-  const { tempered: _verdict, ...rest } = document;
-  const kept = unset.includes('tempered') ? rest : document;
-  const status = (set.status ?? document.status) as FiberDocument['status'];
-  return typeof set['closed-at'] === 'string'
-    ? { ...kept, status, closed_at: set['closed-at'] }
-    : { ...kept, status };
-}
-
-/** Two changes of a document, one after the other, as one. */
-function afterwards(first: DocumentChange, second: DocumentChange): DocumentChange {
-  const kept = Object.entries(first.set).filter(([path]) => !second.unset.includes(path));
-  const unset = first.unset.filter((path) => !Object.hasOwn(second.set, path));
-  return {
-    set: { ...Object.fromEntries(kept), ...second.set },
-    unset: [...new Set([...unset, ...second.unset])],
-  };
 }
 
 /** What a person should know of the worker that a verb left alone. */
