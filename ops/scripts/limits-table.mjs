@@ -1378,7 +1378,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'dispatch/requests/external-cli.ts',
+        'dispatch/external-cli.ts',
         'MOST_OUTPUT_BYTES',
         'What an external CLI prints',
         'bytes',

@@ -11,12 +11,12 @@ import { makeFolder } from '../../platform/make-folder.ts';
 import type { Memory } from '../holds/memory.ts';
 import { requireMayStart } from '../holds/start-refusal.ts';
 import { refuseByDirectory } from '../plan/preflight.ts';
+import { RESUMED_FOLDER } from '../run-directory/past-session-retention.ts';
 import { RUN_FILES } from '../run-directory/run-directory.ts';
 import { buildRunScript, runScriptCommand, shownArgv } from '../run-directory/run-script.ts';
 import type { OpenSurface } from '../surfaces/surface.ts';
 import type { World } from '../world/world.ts';
 import type { Write } from '../world/write.ts';
-import { RESUMED_FOLDER } from './past-session-retention.ts';
 
 /** A past session; `lines` are what the sessions ledger of this host has of it. */
 export type AskedPastSession = {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createExternalCli } from '../../../src/dispatch/requests/external-cli.ts';
-import { createRunner } from '../../../src/platform/process.ts';
+import { createExternalCli } from '../../src/dispatch/external-cli.ts';
+import { createRunner } from '../../src/platform/process.ts';
 
 let folder: string;
 beforeEach(() => {

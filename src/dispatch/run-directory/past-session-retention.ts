@@ -4,7 +4,7 @@ import type { MuxListing } from '../../mux/mux.ts';
 import { sessionsOf } from '../../mux/mux-listing.ts';
 import { resumeSessionName } from '../../mux/session-name.ts';
 import { folderNames } from '../../platform/folder-names.ts';
-import { DEFAULT_RETENTION } from '../run-directory/run-directories.ts';
+import { DEFAULT_RETENTION } from './run-directories.ts';
 
 /** Below the data dir: one folder for each past session that was opened in a terminal, with what started it. */
 export const RESUMED_FOLDER = 'resumed';

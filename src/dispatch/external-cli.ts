@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { CodedError } from '../../base/errors.ts';
-import { jsonOf } from '../../base/json-text.ts';
-import type { LifecycleAnswer, LifecycleRequest } from '../../contract/http/lifecycle.ts';
-import { lifecycleArgv } from '../../lifecycle/command-line.ts';
-import type { ProcessRunner } from '../../platform/process.ts';
-import type { ExternalCli } from '../world/external-cli.ts';
+import { CodedError } from '../base/errors.ts';
+import { jsonOf } from '../base/json-text.ts';
+import type { LifecycleAnswer, LifecycleRequest } from '../contract/http/lifecycle.ts';
+import { lifecycleArgv } from '../lifecycle/command-line.ts';
+import type { ProcessRunner } from '../platform/process.ts';
+import type { ExternalCli } from './world/external-cli.ts';
 
 const MOST_OUTPUT_BYTES = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { prunePastSessions } from '../../../src/dispatch/requests/past-session-retention.ts';
+import { prunePastSessions } from '../../../src/dispatch/run-directory/past-session-retention.ts';
 import type { MuxSession } from '../../../src/mux/mux.ts';
 
 const DAY = 24 * 60 * 60_000;
