@@ -39,7 +39,8 @@ const TURN = 100;
  * `onMoving` is called under the lock of all moves, while the documents are at their old path; `onMoved` as soon as
  * they are at their new one.
  *
- * Throws `fiber_not_found`, `already_exists`, `ambiguous_fiber`, and `invalid_request` for a move below itself.
+ * Throws `fiber_not_found`, `already_exists`, `ambiguous_fiber`, `store_unavailable`, and `invalid_request` for a move
+ * below itself.
  */
 export async function nestFiber(
   store: Store,
@@ -47,6 +48,7 @@ export async function nestFiber(
   parent: string | null,
   { onMoving, onMoved }: { onMoving?(): void; onMoved?(): void } = {},
 ): Promise<Nested> {
+  store.requireThere();
   return withNestLock(store, async () => {
     await finish(store);
     const { path, new_id, journal } = planMove(store, id, parent);

@@ -42,7 +42,7 @@ import {
 } from './fiber-id.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
-import { sweepStore } from './sweep.ts';
+import { storeUnavailable, sweepStore } from './sweep.ts';
 import { decodeSweep, type SweepError } from './sweep-result.ts';
 
 export type StoreOptions = {
@@ -185,8 +185,18 @@ export class Store {
     return whenParsed(this.#parser, run);
   }
 
-  /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
+  /** Throws `store_unavailable` while the store is away as a whole. */
+  requireThere(): void {
+    const away = this.#away();
+    if (away !== null) throw away;
+  }
+
+  /**
+   * Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent, and
+   * `store_unavailable` rather than make a store that is away anew.
+   */
   async create(fiber: NewFiber): Promise<DocumentWithBody> {
+    this.requireThere();
     // Planned before the lock: a folder that leads out of the store must not even get a lock file.
     const { path, after, document } = this.planCreate(fiber);
     const lock = await this.#lockNew(path);
@@ -394,7 +404,7 @@ export class Store {
       });
     } catch (error) {
       if (isCoded(error, 'conflict') && error.details.moved === true) return false;
-      if (systemCode(error) === 'ENOENT') throw notFound(document.id);
+      if (systemCode(error) === 'ENOENT') throw this.#notFound(document.id);
       throw asStoreError(path, error);
     }
     return true;
@@ -422,7 +432,7 @@ export class Store {
     try {
       return lstatSync(path).isSymbolicLink() ? this.#reader().realPath(path) : path;
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') throw notFound(path);
+      if (systemCode(error) === 'ENOENT') throw this.#notFound(path);
       throw asStoreError(path, error);
     }
   }
@@ -439,15 +449,31 @@ export class Store {
       // As in a listing: something exists at the path, but it is not a document.
       if (code === 'ENOENT' && isLink(path))
         throw unusable(path, 'it is a link to a file that does not exist');
-      if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
+      if (code === 'ENOENT' || code === 'ENOTDIR') throw this.#notFound(path);
       throw asStoreError(path, error);
     }
   }
 
   #require(id: string): string {
     const path = this.locate(id);
-    if (path === null) throw notFound(id);
+    if (path === null) throw this.#notFound(id);
     return path;
+  }
+
+  /** A store that is away as a whole, such as a folder that is not mounted, says nothing of one fiber. */
+  #notFound(what: string): CodedError {
+    const away = this.#away();
+    if (away !== null) return away;
+    return new CodedError('fiber_not_found', `no fiber "${what}"; "svc fiber ls" lists them`);
+  }
+
+  #away(): CodedError | null {
+    try {
+      statSync(this.#base);
+      return null;
+    } catch (error) {
+      return storeUnavailable(this.root, error);
+    }
   }
 
   #place(path: string) {
@@ -465,7 +491,7 @@ export class Store {
     try {
       return await acquireFileLock(lockPath(path), this.#lockOptions());
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') throw notFound(path);
+      if (systemCode(error) === 'ENOENT') throw this.#notFound(path);
       throw asStoreError(path, error);
     }
   }
@@ -573,8 +599,4 @@ function isLink(path: string): boolean {
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function notFound(what: string): CodedError {
-  return new CodedError('fiber_not_found', `no fiber "${what}"; "svc fiber ls" lists them`);
 }

@@ -240,7 +240,8 @@ function groupByParent(paths: readonly string[]): Map<string, number[]> {
   return groups;
 }
 
-function storeUnavailable(root: string, error: unknown): CodedError {
+/** The refusal of a store that cannot be read as a whole. */
+export function storeUnavailable(root: string, error: unknown): CodedError {
   return new CodedError(
     'store_unavailable',
     `the store ${root} cannot be read (${messageOf(error)}); make it with "svc fiber init ${root}" or fix its path`,

@@ -209,7 +209,9 @@ export class StoreDocuments implements Documents {
 
   /** What `create` would write now, likewise. */
   planCreate(root: string, fiber: NewFiber): PlannedWrite {
-    return this.#storeOf(root).planCreate(fiber);
+    const store = this.#storeOf(root);
+    store.requireThere();
+    return store.planCreate(fiber);
   }
 
   async create(root: string, fiber: NewFiber): Promise<DocumentWithBody> {

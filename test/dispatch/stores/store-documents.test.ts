@@ -1,3 +1,5 @@
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
@@ -53,4 +55,22 @@ it('[DSP-1] touches no store whose disk is silent: its documents stay listed and
   expect(documents.reread(near)?.id).toBe('near');
   expect(documents.look('near').id).toBe('near');
   expect(() => documents.look('unlisted')).toThrow(expect.objectContaining({ code: 'fiber_not_found' }));
+});
+
+it('[DSP-1] keeps the rows of a store that is away as a whole, makes none in its place, and writes once it is back', async () => {
+  const documents = documentsOf([well.root]);
+  const known = await documents.create(well.root, { name: 'Known', slug: 'known' });
+  const folder = join(well.root, '.fibers');
+  renameSync(folder, `${folder}.away`);
+  const refused = expect.objectContaining({ code: 'store_unavailable' });
+  expect(() => documents.reread(known)).toThrow(refused);
+  await expect(documents.open('known')).rejects.toThrow(refused);
+  await expect(documents.edit(known, () => ({ set: { outcome: 'x' } }))).rejects.toThrow(refused);
+  await expect(documents.create(well.root, { name: 'More' })).rejects.toThrow(refused);
+  expect(() => documents.planCreate(well.root, { name: 'More' })).toThrow(refused);
+  await expect(documents.nest(known, null)).rejects.toThrow(refused);
+  expect([...documents.all()].map(({ id }) => id)).toEqual(['known']);
+  expect(existsSync(folder)).toBe(false);
+  renameSync(`${folder}.away`, folder);
+  expect(await documents.edit(known, () => ({ set: { outcome: 'x' } }))).toMatchObject({ outcome: 'x' });
 });
