@@ -157,7 +157,8 @@ export class Dispatches
     const underWay = this.#ports.starter.underWay(key);
     if (underWay !== undefined) return { underWay };
     const running = this.#memory.runs.get(key);
-    if (running === undefined || needsStart(running, request) || this.#world.documents.isAmbiguous(document))
+    const { documents } = this.#world;
+    if (running === undefined || needsStart(running, document, request) || documents.isAmbiguous(document))
       return {};
     return { running };
   }
@@ -172,9 +173,13 @@ export class Dispatches
   }
 }
 
-/** A request that starts something although the fiber has a run: to cut it, to finish its start, or to replace what is gone. */
-function needsStart(running: Run, request: DispatchRequest): boolean {
+/**
+ * A request that starts something although the fiber has a run: to cut it, to finish its start, to replace what is gone, or
+ * because the fiber was closed or parked over its worker and is armed by a start (LIF-3, LIF-4).
+ */
+function needsStart(running: Run, document: FiberDocument, request: DispatchRequest): boolean {
   return (
+    document.status !== 'active' ||
     request.force === true ||
     request.because_limit === true ||
     isReserved(running) ||

@@ -139,6 +139,20 @@ describe('a launch', () => {
     expect([row?.status, row?.tempered, row?.closed_at]).toEqual(['active', undefined, undefined]);
   });
 
+  it.each(['closed', 'open'])(
+    '[LIF-3] [LIF-4] by request cuts the worker of a fiber that is %s, arms it, and starts fresh',
+    async (status) => {
+      const path = world.fiber('a');
+      await round();
+      const first = world.machine.worker('a');
+      world.documents.edit(path, (text) => text.replace('status: active', `status: ${status}`));
+      expect(await dispatch('a')).toMatchObject({ dispatched: true, already_running: false });
+      expect([first.alive, world.machine.living.length]).toEqual([false, 1]);
+      expect(daemon.row('a')?.status).toBe('active');
+      expect(await dispatch('a')).toMatchObject({ dispatched: true, already_running: true });
+    },
+  );
+
   it('[WPL-1] saves a confirmed directory in the same write and starts the worker there', async () => {
     world.fiber('a', { project_dir: '/gone' });
     world.directories.set('/gone', { kind: 'missing' });
