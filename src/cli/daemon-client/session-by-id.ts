@@ -4,16 +4,15 @@ import { parseAddress } from '../../contract/session-address.ts';
 import type { DaemonClient } from './client.ts';
 
 /**
- * The address of the running session with that id, on any host or on `only`; null where none has it. Throws
- * `invalid_address` where several have it.
+ * The address of the running session with that id, on any host or on `only`; null where none has it, or the daemon does not tell. Throws `invalid_address` where several have it.
  */
 export async function addressOfSession(
   daemon: DaemonClient,
   native_id: string,
   only?: string,
 ): Promise<string | null> {
-  const { sessions } = await daemon.get('/peers', peersSchema);
-  const found = sessions
+  const peers = await daemon.get('/peers', peersSchema).catch(() => null);
+  const found = (peers?.sessions ?? [])
     .map(({ address }) => ({ address, ...parseAddress(address) }))
     .filter((one) => one.native_id === native_id && (only === undefined || one.host === only));
   if (found.length > 1)
