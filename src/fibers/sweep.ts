@@ -244,7 +244,7 @@ function groupByParent(paths: readonly string[]): Map<string, number[]> {
 export function storeUnavailable(root: string, error: unknown): CodedError {
   return new CodedError(
     'store_unavailable',
-    `the store ${root} cannot be read (${messageOf(error)}); make it with "svc fiber init ${root}" or fix its path`,
+    `the store ${root} cannot be read (${messageOf(error)}); mount its disk or fix its path; one that is new is made with "svc fiber init ${root}"`,
     { cause: error },
   );
 }

@@ -4,7 +4,8 @@ import { parseAddress } from '../../contract/session-address.ts';
 import type { DaemonClient } from './client.ts';
 
 /**
- * The address of the running session with that id, on any host or on `only`; null where none has it, or the daemon does not tell. Throws `invalid_address` where several have it.
+ * The address of the running session with that id, on any host or on `only`; null where none has it, or the daemon does
+ * not tell. Throws `invalid_address` where several have it.
  */
 export async function addressOfSession(
   daemon: DaemonClient,
