@@ -66,7 +66,13 @@ export type CreateSession = {
 export type Created =
   | { kind: 'created'; session: MuxSession }
   | { kind: 'duplicate' }
-  | { kind: 'failed'; code: 'mux_unavailable' | 'tmux_server_unavailable'; detail: string };
+  | {
+      kind: 'failed';
+      code: 'mux_unavailable' | 'tmux_server_unavailable';
+      detail: string;
+      /** It was made, and its first process had ended before anybody saw it. */
+      ended?: true;
+    };
 
 /** The multiplexer as the dispatcher sees it. No method throws for what tmux says. */
 export type Mux = {

@@ -385,14 +385,12 @@ class Tmux implements Mux {
 
   /** A session counts as started only when the server lists it and its first process runs. */
   async #verify(name: string, id: string | null, asked_at: number): Promise<Created> {
-    let detail = 'the session ended at once';
+    let unknown: string | null = null;
     for (let tries = 0; tries < 5; tries += 1) {
       if (tries > 0) await sleep(this.#options.clock, DEBOUNCE_MS);
       const listing = await this.#listOnce();
-      if (listing.kind === 'unknown') {
-        detail = listing.detail;
-        continue;
-      }
+      unknown = listing.kind === 'unknown' ? listing.detail : null;
+      if (listing.kind === 'unknown') continue;
       const session = sessionsOf(listing).find(
         (candidate) =>
           candidate.name === name &&
@@ -404,7 +402,9 @@ class Tmux implements Mux {
         return { kind: 'created', session };
       }
     }
-    return { kind: 'failed', code: 'mux_unavailable', detail };
+    if (unknown !== null) return { kind: 'failed', code: 'mux_unavailable', detail: unknown };
+    const ended = id === null ? {} : { ended: true as const };
+    return { kind: 'failed', code: 'mux_unavailable', detail: 'the session ended at once', ...ended };
   }
 
   /** Ends the session that tmux made under an escaped name, since nothing would find it again; why it did so. */

@@ -127,7 +127,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     const made = await mux.create({ name: 'work', cwd: server.dir, command: ['/no/such/program', 'x'] });
     // The child may be seen in the moment before its exec fails.
     if (made.kind !== 'created')
-      expect(made).toMatchObject({ kind: 'failed', detail: 'the session ended at once' });
+      expect(made).toMatchObject({ kind: 'failed', detail: 'the session ended at once', ended: true });
     await until('the end of the session', async () => !names(await mux.list()).includes('work'));
   });
 

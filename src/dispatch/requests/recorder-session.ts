@@ -5,12 +5,16 @@ import type { World } from '../world/world.ts';
 
 type Asked = Pick<World, 'mux' | 'processes'>;
 
-/** Starts the multiplexer session of a recorder, which belongs to no fiber. */
+/**
+ * Starts the multiplexer session of a recorder, which belongs to no fiber. One that has ended already was started all the
+ * same: why it ended is told of the meeting (MTS-4).
+ */
 export async function startRecorder(
   { mux, processes }: Asked,
   spec: { name: string; cwd: string; command: string[] },
 ): Promise<RecorderStarted> {
   const created = await mux.create(spec);
+  if (created.kind === 'failed' && created.ended) return { kind: 'created', process: null };
   if (created.kind !== 'created') return created;
   return { kind: 'created', process: await identify(processes, created.session.pane_pid) };
 }
