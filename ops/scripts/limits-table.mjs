@@ -504,6 +504,14 @@ export const LIMITS = [
         'API',
       ],
       [
+        'contract/read-input.ts',
+        'MOST_SHOWN_KEYS',
+        'Unknown fields that a refusal names',
+        'fields',
+        'Not named',
+        'API',
+      ],
+      [
         'http/request-input.ts',
         'MOST_ISSUES',
         'Issues that a refusal lists',
@@ -1503,6 +1511,14 @@ export const LIMITS = [
         'The version of a daemon that is found in the tailnet',
         'bytes',
         'Rejected as `not_svc`',
+        '',
+      ],
+      [
+        'contract/message-text.ts',
+        'MOST_UNENDED',
+        'Messages without an end in one text of a transcript, whose ends are looked for',
+        'messages',
+        'What follows counts as said',
         '',
       ],
       [

@@ -6,20 +6,26 @@ export function markerOf(message_id: string): string {
   return `[message ${message_id} from `;
 }
 
-const BEGINNING = /\[message (?:(\S+) )?from ([^\]]*)\]/g;
+/** Each part is bounded, so that a long text of brackets takes no longer than another one. */
+const BEGINNING = /\[message (?:([\w.-]{1,64}) )?from ([^[\]\n]{1,300})\]/g;
+/** Beginnings without an end in one text whose ends are looked for; what follows counts as said. */
+const MOST_UNENDED = 64;
 
 /**
  * Whether a text has the message with this marker: not where another message, which is whole in the text, quotes it. A
  * program may submit several messages as one text, and a person may have typed something before them.
  */
 export function hasMessage(text: string, marker: string): boolean {
+  if (!text.includes(marker)) return false;
   let from = 0;
+  let unended = 0;
   for (const { index, 0: beginning, 1: message_id, 2: sender = '' } of text.matchAll(BEGINNING)) {
     if (index < from) continue;
     if (beginning.startsWith(marker)) return true;
     const end = lastLine(sender, message_id);
     const at = text.indexOf(end, index);
     if (at !== -1) from = at + end.length;
+    else if (++unended === MOST_UNENDED) break;
   }
   // A program may have cut the text within its first line.
   return text.includes(marker, from);

@@ -34,6 +34,8 @@ export function placeOf(path: readonly PropertyKey[]): string {
 
 /** Longest value that is repeated in a fault, in UTF-16 units. */
 const MOST_SHOWN_CHARS = 40;
+/** Unknown fields that a fault names. */
+const MOST_SHOWN_KEYS = 8;
 
 /**
  * The fault of an issue. Of a union it is the one with the longest path, so of the form that was meant; if several tie, the
@@ -82,7 +84,7 @@ function plainWords(issue: z.core.$ZodRawIssue): string {
     case 'too_big':
       return tooBig(issue);
     case 'unrecognized_keys':
-      return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+      return `has no field ${shownKeys(issue.keys)}`;
     case 'invalid_union':
       return noForm(issue);
     case 'invalid_key':
@@ -125,6 +127,15 @@ function oneOf(values: readonly unknown[], input: unknown): string {
   if (input === undefined) return `must be given: ${wanted}`;
   const is_scalar = typeof input === 'string' || typeof input === 'number';
   return `must be ${wanted}${is_scalar ? but(input) : `, not ${kindOf(input)}`}`;
+}
+
+function shownKeys(keys: readonly string[]): string {
+  const shown = keys.slice(0, MOST_SHOWN_KEYS).map((key) => {
+    const is_long = key.length > MOST_SHOWN_CHARS;
+    return JSON.stringify(is_long ? `${key.slice(0, MOST_SHOWN_CHARS)}…` : key);
+  });
+  const more = keys.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** No form of a union fits: that which its one field names, or any. */

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpack } from 'msgpackr';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 import { SweepFindings } from './sweep-findings.ts';
 import { encodeResult, type Reading, type SweepResult } from './sweep-result.ts';
@@ -244,7 +245,7 @@ function groupByParent(paths: readonly string[]): Map<string, number[]> {
 export function storeUnavailable(root: string, error: unknown): CodedError {
   return new CodedError(
     'store_unavailable',
-    `the store ${root} cannot be read (${messageOf(error)}); mount its disk or fix its path; one that is new is made with "svc fiber init ${root}"`,
+    `the store ${root} cannot be read (${messageOf(error)}); mount its disk or fix its path; make a new one with: svc fiber init ${shellWord(root)}`,
     { cause: error },
   );
 }

@@ -15,7 +15,8 @@ const LEFT_FREE_BYTES = 8 * 1024 * 1024;
 
 /**
  * The audio of a meeting as a WAV file that can be played at any moment, also if the recorder was killed: it begins with
- * its header, which counts what is there every few seconds. Time without a phone is silence in it, which takes no space on the disk.
+ * its header, which counts what is there every few seconds. Time without a phone is silence in it, which takes no space
+ * on the disk.
  */
 export class KeptAudio {
   readonly #path: string;

@@ -33,6 +33,8 @@ describe('[MDS-1] a text has a message', () => {
     ['after one whose end was cut', `${other(person, 'Look.').slice(0, -5)}\n${lost}`],
     ['after one that quotes it', `${other(person, lost)}\n${lost}`],
     ['as far as a cut left it', lost.slice(0, 20)],
+    ['after more messages without an end than are looked at', `${'[message x from y] '.repeat(100)}${lost}`],
+    ['after many brackets that begin nothing', `${'[message from '.repeat(100_000)}\n${lost}`],
   ])('%s', (_where, text) => {
     expect(has(text)).toBe(true);
   });

@@ -115,6 +115,19 @@ describe('what is wrong with an input', () => {
     expect(saidOf({ force: secret, svc: secret, tags: secret })).not.toContain(secret);
   });
 
+  it('names the first eight fields that there are not, each by its first forty characters', () => {
+    const unknown = (count: number, name: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, 1]));
+    expect(saidOf(unknown(8, 'a'), z.strictObject({}))).toMatch(/ "a6", "a7"$/);
+    expect(saidOf(unknown(9, 'a'), z.strictObject({}))).toMatch(/ "a6", "a7" and 1 more$/);
+    expect(saidOf({ ['b'.repeat(40)]: 1 }, z.strictObject({}))).toBe(
+      `The body has no field "${'b'.repeat(40)}"`,
+    );
+    expect(saidOf({ ['b'.repeat(41)]: 1 }, z.strictObject({}))).toBe(
+      `The body has no field "${'b'.repeat(40)}…"`,
+    );
+  });
+
   it('is told of a value that is nested too deeply for its schema', () => {
     let deep: unknown = 'end';
     for (let depth = 0; depth < 100_000; depth += 1) deep = { svc: deep };

@@ -17,6 +17,7 @@ export const flagSchema = z
 export const timeSchema = z
   .string({ error: 'must be given, in milliseconds since 1970' })
   .regex(/^\d{1,15}$/, { error: 'must be a whole number of milliseconds since 1970' })
+  .meta({ type: 'integer', minimum: 0, pattern: undefined })
   .transform(Number);
 
 /** A whole number in a query. */
@@ -25,6 +26,7 @@ export function wholeNumber(least: number, most: number) {
   return z
     .string()
     .regex(/^\d{1,15}$/, { error })
+    .meta({ type: 'integer', minimum: least, maximum: most, pattern: undefined })
     .transform(Number)
     .pipe(z.number().min(least, { error }).max(most, { error }));
 }

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { folderName } from '../../../board/src/model/folder-name.ts';
 
 it.each([
-  ['/work/web', 'web'],
-  ['/work/web/', 'web'],
+  ['/srv/web', 'web'],
+  ['/srv/web/', 'web'],
   ['/', '/'],
 ])('the folder %s is called %s', (path, name) => {
   expect(folderName(path)).toBe(name);
