@@ -57,21 +57,20 @@ export function firstTextForAgent({ from, text }: { from: string; text: string }
 /** The text within what an agent reads of a message; anything else as it is. */
 export function textOfMessage(read: string): string {
   return (
-    /^\[message \S* ?from [^\]]*\]\n([\s\S]*)\n\[(?:end of message|to answer, run:)[^\]]*\]$/.exec(
-      read,
-    )?.[1] ?? read
+    /^\[message \S* ?from [^\]]*\]\n([\s\S]*)\n\[(?:end of message|to answer)[^\]]*\]$/.exec(read)?.[1] ??
+    read
   );
 }
 
-/** The last line of a message, which has no id where a worker is started with it. */
+/**
+ * The last line of a message, which has no id where a worker is started with it. The id tells its end from that of another
+ * message of the same sender. An agent runs the command that it names, so nothing but an address is in that.
+ */
 function lastLine(from: string, message_id?: string): string {
-  return (
-    answerLine(from) ?? (message_id === undefined ? '[end of message]' : `[end of message ${message_id}]`)
-  );
-}
-
-/** Null for a person. An agent runs what it says, so nothing but an address is named in it. */
-function answerLine(from: string): string | null {
+  const which = message_id === undefined ? '' : ` ${message_id}`;
   const address = canonicalAddress(from);
-  return address === null ? null : `[to answer, run: svc send ${address} -]`;
+  if (address === null) return `[end of message${which}]`;
+  return message_id === undefined
+    ? `[to answer, run: svc send ${address} -]`
+    : `[to answer message${which}, run: svc send ${address} -]`;
 }

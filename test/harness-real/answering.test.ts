@@ -41,11 +41,16 @@ it('a worker of the real claude writes to another one and is answered, without a
   one.stub.script({ match: 'Which port is it?', steps: [{ shell: answer }, { text: 'Answered.' }] });
   await one.svc('send', 'asks', 'Please ask the other one.');
 
-  const question = `from ${asks.address}]\\nWhich port is it?\\n[to answer, run: svc send ${asks.address} -]`;
-  await expect.poll(() => one.transcriptOf(answers.session), WITHIN).toContain(question);
+  await expect
+    .poll(() => one.transcriptOf(answers.session), WITHIN)
+    .toMatch(
+      new RegExp(
+        `\\[message (\\S+) from ${asks.address}\\]\\\\nWhich port is it\\?\\\\n\\[to answer message \\1, run: svc send ${asks.address} -\\]`,
+      ),
+    );
   await expect
     .poll(() => one.transcriptOf(asks.session), WITHIN)
-    .toContain(`from ${answers.address}]\\nIt's port 4000.\\nNo other.\\n[to answer, `);
+    .toContain(`from ${answers.address}]\\nIt's port 4000.\\nNo other.\\n[to answer message `);
   for (const { mux } of [asks, answers]) expect(await one.screen(mux)).not.toContain(DIALOG);
 
   one.stub.script({ match: 'Please touch it.', steps: [{ shell: 'touch asked' }] });
