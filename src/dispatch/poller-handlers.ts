@@ -153,6 +153,8 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     },
     capture(request) {
       const store = storeForNew(documents.roots, request.store, undefined);
+      // No session could file its fiber there.
+      documents.requireThere(store);
       return surfaceOf(request).captures.capture({ ...request, store });
     },
     async claim(request) {

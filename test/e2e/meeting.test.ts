@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -204,6 +204,20 @@ describe('a meeting', () => {
     expect([status, body.reason, body.recording]).toEqual([422, 'agent_unknown', true]);
     expect(body.meeting).toMatchObject({ state: 'live' });
     expect((await look()).meeting?.state).toBe('live');
+  });
+
+  it('[CAP-6] [WPL-6] goes on where the store is away, and starts no worker that could not file its fiber', async () => {
+    const { home } = await startDaemon();
+    renameSync(home.store, `${home.store}.away`);
+    const { status, body } = await capture();
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ error: 'store_unavailable', recording: true, meeting: { state: 'live' } });
+    expect(body.message).toContain(`${home.store} cannot be read`);
+    expect((await capture({ meeting: undefined })).body).toMatchObject({ error: 'store_unavailable' });
+    expect((await daemon!.state()).captures).toEqual([]);
+    expect(existsSync(home.store)).toBe(false);
+    renameSync(`${home.store}.away`, home.store);
+    expect((await capture({ meeting: undefined })).status).toBe(200);
   });
 
   it('[WPL-7] [MTG-2] [MTR-5] joins a fiber, whose worker is started with its facts, or told of it', async () => {

@@ -209,9 +209,13 @@ export class StoreDocuments implements Documents {
 
   /** What `create` would write now, likewise. */
   planCreate(root: string, fiber: NewFiber): PlannedWrite {
-    const store = this.#storeOf(root);
-    store.requireThere();
-    return store.planCreate(fiber);
+    this.requireThere(root);
+    return this.#storeOf(root).planCreate(fiber);
+  }
+
+  /** Throws `store_unavailable` while the store is away as a whole. */
+  requireThere(root: string): void {
+    this.#storeOf(root).requireThere();
   }
 
   async create(root: string, fiber: NewFiber): Promise<DocumentWithBody> {
