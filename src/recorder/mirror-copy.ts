@@ -3,8 +3,9 @@ import { shellLine } from '../base/shell-word.ts';
 /**
  * Runs on the other host for as long as the connection lasts. It says how many bytes the copy has, then takes orders: a line
  * with an offset and a length, then so many bytes, after which it says the size again. Bytes are written at their offset,
- * so that what an earlier, cut connection delivers late is written where the same bytes are anyway. It is POSIX shell with
- * POSIX tools, since any host may be there; `dd` reads byte by byte, since it must take no byte of the next order.
+ * so that what an earlier, cut connection delivers late is written where the same bytes are anyway, and only where the copy
+ * ends, so that they overwrite nothing of others and leave no gap. A copy that is gone ends it. It is POSIX shell with POSIX
+ * tools, since any host may be there; `dd` reads byte by byte, since it must take no byte of the next order.
  */
 const FAR_END = `set -e
 umask 077
@@ -14,7 +15,10 @@ mkdir -p -- "$(dirname -- "$file")"
 size() { wc -c <"$file"; }
 size
 while read -r offset length; do
-  dd of="$file" bs=1 seek="$offset" count="$length" conv=notrunc 2>/dev/null || {
+  now=$(size)
+  to=/dev/null
+  [ "$((now))" -ne "$offset" ] || to="$file"
+  dd of="$to" bs=1 seek="$offset" count="$length" conv=notrunc 2>/dev/null || {
     echo "$file cannot be written" >&2
     exit 1
   }
@@ -45,35 +49,31 @@ export function scpArgv(file: string, { alias, flags, path }: MirrorTarget): str
 /** Bytes that are sent in one order at most. */
 const ORDER_BYTES = 64 * 1024;
 
-/** What to do about a copy: send so many bytes from an offset on, nothing, or give up. */
+/** What to do about a copy: send so many bytes from an offset on, nothing, or leave a file that is not ours. */
 export type MirrorStep =
   | { kind: 'send'; offset: number; length: number }
   | { kind: 'done' }
   | { kind: 'refused'; why: string };
 
 /**
- * The next step of a copy that has `theirs` bytes of our `ours`. `sent` tells whether this recorder has sent anything: what was
- * there before is not its copy.
+ * The next step of a copy that has `theirs` bytes of our `ours`, of which it had `arrived` before, and was sent those up to
+ * `sent`. One that is empty begins anew. Any other size is not of our making.
  */
 export function mirrorStep({
   ours,
   theirs,
+  arrived,
   sent,
 }: {
   ours: number;
   theirs: number;
-  sent: boolean;
+  arrived: number;
+  sent: number;
 }): MirrorStep {
-  if (theirs > 0 && !sent)
-    return {
-      kind: 'refused',
-      why: 'there is a file of that name already, which is left as it is; move it away',
-    };
-  if (theirs > ours)
-    return {
-      kind: 'refused',
-      why: 'the file there is longer than the transcript: something else writes to it',
-    };
+  if (theirs > 0 && sent === 0)
+    return { kind: 'refused', why: 'there is a file of that name already, which is left as it is' };
+  if (theirs > 0 && (theirs < arrived || theirs > sent))
+    return { kind: 'refused', why: 'something else changed the file there, which is left as it is' };
   if (theirs === ours) return { kind: 'done' };
   return { kind: 'send', offset: theirs, length: Math.min(ours - theirs, ORDER_BYTES) };
 }

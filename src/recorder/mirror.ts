@@ -11,6 +11,8 @@ const LOOK_MS = 500;
 /** After how long without an answer of the other host the copy is said to be behind, in milliseconds. */
 const ANSWER_LATE_MS = 30_000;
 const PAUSE = { first: 1_000, most: 30_000 };
+/** How long a file that is not ours is left before the next look whether it was moved away, in milliseconds. */
+const REFUSED_MS = 15_000;
 /** What a far end says at most without a line, in characters: more is no answer of ours. */
 const MOST_ANSWER_CHARS = 64 * 1024;
 
@@ -33,11 +35,15 @@ export class Mirror {
   readonly #onFault: (sentence: string | null) => void;
   #ours = 0;
   #theirs: number | null = null;
-  /** The last size that the other host said, also over an earlier connection. */
+  /** The last size of the copy that is of our making, also over an earlier connection; null before there was one. */
   #arrived: number | null = null;
+  /** Up to where bytes were sent that the copy has, or may get yet from a connection that was cut. */
+  #sent = 0;
+  /** Up to where the order goes that was not answered yet; null without one. */
+  #ordered: number | null = null;
   /** Why the copy is behind. */
   #why: string | null = null;
-  #sent = false;
+  /** The file there is not ours, as far as was seen last. */
   #refused = false;
   #ending = false;
   #sending = false;
@@ -80,7 +86,7 @@ export class Mirror {
     this.#whole.add(whole.resolve);
     this.#failures = 0;
     this.#look();
-    if (this.#isWhole() || this.#refused) whole.resolve();
+    if (this.#isWhole()) whole.resolve();
     await Promise.race([whole.promise, late.promise]);
     cancel();
     this.#ending = true;
@@ -88,7 +94,7 @@ export class Mirror {
     this.#cancelRetry();
     this.#cancelLate();
     this.#link?.kill();
-    if (!this.#isWhole() && !this.#refused) this.#onFault(this.#lacking());
+    if (!this.#isWhole()) this.#onFault(this.#lacking());
     return this.#isWhole();
   }
 
@@ -99,14 +105,17 @@ export class Mirror {
   #lacking(): string {
     const { alias } = this.#target;
     const lacks =
-      this.#arrived === null ? 'is not whole' : `lacks the last ${this.#ours - this.#arrived} bytes`;
+      this.#arrived === null || this.#refused
+        ? 'is not whole'
+        : `lacks the last ${this.#ours - this.#arrived} bytes`;
     const why = this.#why === null ? '' : ` (${this.#why})`;
-    return `the copy on ${alias} ${lacks}${why}; copy it with: ${shellLine(scpArgv(this.#path, this.#target))}`;
+    const first = this.#refused ? 'move that file away, and ' : '';
+    return `the copy on ${alias} ${lacks}${why}; ${first}copy it with: ${shellLine(scpArgv(this.#path, this.#target))}`;
   }
 
   #look(): void {
     this.#ours = sizeOf(this.#path) ?? this.#ours;
-    if (this.#ending || this.#refused) return;
+    if (this.#ending) return;
     if (this.#link !== null) void this.#send();
     else if (!this.#pausing || this.#failures === 0) this.#connect();
   }
@@ -142,21 +151,31 @@ export class Mirror {
     const size = sizes.at(-1);
     if (size === undefined) return;
     this.#theirs = size;
-    this.#arrived = size;
+    // Another size: the order was not carried out, since the copy did not end where it began.
+    if (size === this.#ordered) this.#sent = size;
+    this.#ordered = null;
     this.#sending = false;
     this.#failures = 0;
     this.#cancelLate();
-    this.#isBehind(null);
     void this.#send();
   }
 
   async #send(): Promise<void> {
     const link = this.#link;
     if (link === null || this.#theirs === null || this.#sending) return;
-    const step = mirrorStep({ ours: this.#ours, theirs: this.#theirs, sent: this.#sent });
-    if (step.kind === 'refused') this.#refuse(step.why);
-    if (step.kind === 'done') this.#settle();
-    if (step.kind !== 'send') return;
+    const [theirs, arrived] = [this.#theirs, this.#arrived ?? 0];
+    const step = mirrorStep({ ours: this.#ours, theirs, arrived, sent: this.#sent });
+    if (step.kind === 'refused') {
+      this.#refuse(step.why);
+      return;
+    }
+    this.#arrived = theirs;
+    this.#refused = false;
+    this.#isBehind(null);
+    if (step.kind === 'done') {
+      this.#settle();
+      return;
+    }
     this.#sending = true;
     try {
       const part = await readPart(this.#path, step.offset, step.length);
@@ -167,7 +186,7 @@ export class Mirror {
         this.#sending = false;
         return;
       }
-      this.#sent = true;
+      this.#ordered = step.offset + bytes.length;
       link.write(Buffer.concat([Buffer.from(`${step.offset} ${bytes.length}\n`), bytes]));
       this.#expectAnswer();
     } catch {
@@ -199,23 +218,31 @@ export class Mirror {
 
   #lost(said: string): void {
     this.#link = null;
+    this.#sent = this.#ordered ?? this.#sent;
+    this.#ordered = null;
     this.#cancelLate();
-    if (this.#ending || this.#refused) return;
-    this.#failures += 1;
+    if (this.#ending) return;
     const { alias, flags } = this.#target;
     const { why, mend } = sshFault(said, alias, shellLine(['ssh', ...flags, '--', alias]));
     this.#isBehind(why, mend);
-    this.#pausing = true;
-    this.#cancelRetry = this.#world.clock.after(backoffDelay(PAUSE, this.#failures), () => this.#connect());
+    this.#retryIn(backoffDelay(PAUSE, this.#failures + 1));
   }
 
   #refuse(why: string): void {
-    const { alias, path } = this.#target;
     this.#refused = true;
+    this.#theirs = null;
     this.#cancelLate();
     this.#link?.kill();
-    this.#onFault(`the transcript is not copied to ${path} on ${alias}: ${why}`);
+    this.#link = null;
+    this.#isBehind(why, `move ${this.#target.path} there away, and the copy begins anew`);
+    this.#retryIn(REFUSED_MS);
     this.#settle();
+  }
+
+  #retryIn(ms: number): void {
+    this.#failures += 1;
+    this.#pausing = true;
+    this.#cancelRetry = this.#world.clock.after(ms, () => this.#connect());
   }
 
   #settle(): void {

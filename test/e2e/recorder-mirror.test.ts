@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { babble, joinedAudio, silence } from '../kit/made-audio.ts';
@@ -99,11 +99,43 @@ it('[CAP-4] goes on after each cut of the connection, and loses and doubles noth
   expect(one.spoken()).toHaveLength(4);
 });
 
+it('[CAP-4] copies the whole transcript once more where the copy was removed', async () => {
+  const { one, far } = mirrored();
+  await until('the first line there', () => textAt(far).startsWith('# vad'));
+  for (const remove of [() => rmSync(far), () => rmSync(dirname(far), { recursive: true })]) {
+    remove();
+    writeFileSync(one.transcript_path, '# mark 10:00:00 later\n', { flag: 'a' });
+    await until('the copy', () => textAt(far) === textAt(one.transcript_path));
+  }
+  one.signal('SIGINT');
+  expect(await one.exited()).toBe(0);
+  expect(textAt(far)).toBe(textAt(one.transcript_path));
+});
+
+it('[CAP-4] leaves a copy that somebody changed as it is, says so, and begins anew once it is moved away', async () => {
+  const { one, far } = mirrored();
+  await until('the first line there', () => textAt(far).startsWith('# vad'));
+  writeFileSync(far, 'a note\n', { flag: 'a' });
+  const changed = textAt(far);
+  writeFileSync(one.transcript_path, '# mark 10:00:00 later\n', { flag: 'a' });
+  await until('the fault', () => one.state()?.fault?.includes(`move ${far} there away`));
+  expect(textAt(far)).toBe(changed);
+  renameSync(far, `${far}.mine`);
+  await until('the copy', () => textAt(far) === textAt(one.transcript_path), 60_000);
+  await until('no fault', () => one.state()?.fault === null);
+  writeFileSync(far, 'a note\n', { flag: 'a' });
+  one.signal('SIGINT');
+  expect(await one.exited()).toBe(0);
+  expect(textAt(far)).toMatch(/later\na note\n$/);
+  expect(textAt(`${far}.mine`)).toBe(changed);
+  expect(one.state()?.fault).toMatch(/is not whole .*; move that file away, and copy it with: scp /);
+});
+
 it('[CAP-4] leaves a file that is there already as it is, says so, and records', async () => {
   const there = home.write('far/other/notes.txt', 'mine\n');
   const { one } = mirrored(there);
   const sender = await one.sender();
-  await until('the fault', () => one.state()?.fault?.includes('move it away'));
+  await until('the fault', () => one.state()?.fault?.includes(`move ${there} there away`));
   await sender.send(word);
   await one.line(/ S1 /);
   one.signal('SIGINT');

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
+import { shellLine } from '../../src/base/shell-word.ts';
 import { Mirror } from '../../src/recorder/mirror.ts';
 import { mirrorArgs, mirrorStep, readSizes, scpArgv } from '../../src/recorder/mirror-copy.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
@@ -14,25 +15,37 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-describe('the next step of a copy', () => {
+describe('[CAP-4] the next step of a copy', () => {
+  const CHANGED = { kind: 'refused', why: expect.stringContaining('something else changed the file') };
   it.each([
-    [{ ours: 0, theirs: 0, sent: false }, { kind: 'done' }],
+    [{ ours: 0, theirs: 0, arrived: 0, sent: 0 }, { kind: 'done' }],
     [
-      { ours: 10, theirs: 0, sent: false },
+      { ours: 10, theirs: 0, arrived: 0, sent: 0 },
       { kind: 'send', offset: 0, length: 10 },
     ],
     [
-      { ours: 300_000, theirs: 100, sent: true },
+      { ours: 300_000, theirs: 100, arrived: 100, sent: 100 },
       { kind: 'send', offset: 100, length: 65_536 },
     ],
-    [{ ours: 10, theirs: 10, sent: true }, { kind: 'done' }],
+    // What a connection that was cut has delivered of its last order.
     [
-      { ours: 10, theirs: 11, sent: true },
-      { kind: 'refused', why: expect.stringContaining('longer') },
+      { ours: 300, theirs: 150, arrived: 100, sent: 200 },
+      { kind: 'send', offset: 150, length: 150 },
     ],
+    [{ ours: 10, theirs: 10, arrived: 5, sent: 10 }, { kind: 'done' }],
+    // Removed, or moved away.
     [
-      { ours: 10, theirs: 5, sent: false },
-      { kind: 'refused', why: expect.stringContaining('move it away') },
+      { ours: 10, theirs: 0, arrived: 10, sent: 10 },
+      { kind: 'send', offset: 0, length: 10 },
+    ],
+    // Longer, also where the transcript is longer still; shorter.
+    [{ ours: 10, theirs: 11, arrived: 10, sent: 10 }, CHANGED],
+    [{ ours: 99, theirs: 11, arrived: 10, sent: 10 }, CHANGED],
+    [{ ours: 11, theirs: 11, arrived: 10, sent: 10 }, CHANGED],
+    [{ ours: 99, theirs: 9, arrived: 10, sent: 20 }, CHANGED],
+    [
+      { ours: 10, theirs: 5, arrived: 0, sent: 0 },
+      { kind: 'refused', why: expect.stringContaining('there is a file of that name already') },
     ],
   ])('for %j', (state, step) => expect(mirrorStep(state)).toEqual(step));
 
@@ -68,6 +81,22 @@ describe('the far end of a copy', () => {
     farEnd(path, '11 10\nr\nfive\nsix');
     farEnd(path, '0 11\none\ntwo\nfou');
     expect(readFileSync(path, 'utf8')).toBe('one\ntwo\nfour\nfive\nsix');
+  });
+
+  it('overwrites nothing of others, and leaves no gap', () => {
+    const path = join(scratch.path, 'meeting.txt');
+    writeFileSync(path, 'one\nmine\n');
+    expect(readSizes(farEnd(path, '4 4\ntwo\n0 4\none\n9 2\n2\n')).sizes).toEqual([9, 9, 9, 11]);
+    expect(readFileSync(path, 'utf8')).toBe('one\nmine\n2\n');
+  });
+
+  it('ends where the copy is gone, and makes none with a gap', () => {
+    const path = join(scratch.path, 'meeting.txt');
+    const far = shellLine(['sh', '-c', mirrorArgs({ alias: 'host-b', flags: [], path }).at(-1)!]);
+    const orders = `{ printf '0 4\\none\\n'; until grep -q one ${path}; do :; done; rm ${path}; printf '4 4\\ntwo\\n'; }`;
+    const ran = spawnSync('sh', ['-c', `${orders} | ${far}`], { encoding: 'utf8' });
+    expect(ran.status).not.toBe(0);
+    expect(existsSync(path)).toBe(false);
   });
 
   it('keeps what came of an order that was cut off', () => {
