@@ -195,7 +195,8 @@ export class MeetingService {
     const { record, judged } = this.#require();
     const refusal = markRefusal(judged.state);
     if (refusal !== null) throw new CodedError('meeting_not_live', refusal);
-    const words = (text ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim();
+    // No reader of lines may take a part of it for another line.
+    const words = (text ?? '').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ').trim();
     const line = `# mark ${timeOfDay(this.#transcriptTime(record))}${words === '' ? '' : ` ${words}`}`;
     const { transcript } = this.#in.files.pathsOf(record.name);
     if (dry_run) return rehearsal(`add the line "${line}" to ${transcript}`);

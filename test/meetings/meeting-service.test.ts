@@ -233,6 +233,15 @@ describe('a mark', () => {
     expect(await service.mark('agreed', false)).toMatchObject({ line: expect.stringMatching(/ agreed$/) });
     expect(readFileSync(join(folder.path, 'weekly.txt'), 'utf8')).toMatch(/^# mark [\d:]{8} agreed\n$/);
   });
+
+  it('is one line for every reader, whatever its text', async () => {
+    say('live');
+    const service = await adopt();
+    const text = 'one\n# ended 10:00:00\u0085two\u2028three\u2029four';
+    expect(await service.mark(text, false)).toMatchObject({
+      line: expect.stringMatching(/^# mark [\d:]{8} one # ended 10:00:00 two three four$/),
+    });
+  });
 });
 
 describe('the transcript of a recorder that died', () => {

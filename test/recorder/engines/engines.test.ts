@@ -242,11 +242,18 @@ describe('speakers', () => {
 describe('kept audio', () => {
   it('that is older than the operator keeps it is removed, and nothing else', () => {
     const old = scratch.write('meetings/old.wav', '');
+    const said = { version: 1, launch: 'l', pid: 1, process_started: null, phase: 'ended', started_at: 0 };
+    const state = { ...said, phone: null, engine: null, error: null };
     const kept = [
       scratch.write('meetings/new.wav', ''),
+      scratch.write('meetings/new.json', state),
       scratch.write('meetings/old.txt', ''),
-      scratch.write('meetings/old.json', {}),
+      scratch.write('meetings/old.json', state),
       scratch.write('meetings/song.wav', ''),
+      scratch.write('meetings/interview.wav', ''),
+      scratch.write('meetings/interview.json', { title: 'a person’s own' }),
+      scratch.write('meetings/talk.wav', ''),
+      scratch.write('meetings/talk.json', 'not JSON'),
     ];
     mkdirSync(join(scratch.path, 'meetings/folder.wav'));
     for (const path of [old, ...kept.slice(1)]) utimesSync(path, 1_000, 1_000);
