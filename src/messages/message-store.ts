@@ -18,6 +18,7 @@ export const SHARDS = 256;
 export type KeptRecord = { name: string; changed_at: number };
 const SHARD = /^[0-9a-f]{2}$/;
 const RECORD = /^[0-9a-f]{64}[.]json$/;
+const MARK = /^[0-9a-f]{64}$/;
 
 /**
  * The messages of this host: one file for each id, written whole and synced before it counts, so that a crash at any
@@ -78,11 +79,14 @@ export class MessageStore {
     this.#unmark(message_id);
   }
 
-  /** The ids of messages that are not at their end. */
+  /**
+   * The ids of messages that are not at their end, each once: what a crash left beside a mark may name the same message, which
+   * would be given twice.
+   */
   unfinished(): string[] {
-    return readdirSync(this.#open).map((name) =>
-      readRegularTextSync(join(this.#open, name), MOST_MARK_BYTES),
-    );
+    return readdirSync(this.#open)
+      .filter((name) => MARK.test(name))
+      .map((name) => readRegularTextSync(join(this.#open, name), MOST_MARK_BYTES));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -402,6 +403,23 @@ describe('a daemon that ends in the middle', () => {
     daemon();
     session.screen = 'ready';
     await until('the message is typed', () => session.typed.length === 1);
+  });
+
+  it('[MSG-3] gives what was held once, whatever lies beside its mark', async () => {
+    session.screen = 'draft';
+    const first = daemon();
+    await first.send(message('m-1'));
+    first.stop();
+    const open = join(session.folder, 'messages', 'open');
+    const [mark = ''] = readdirSync(open);
+    // As a daemon that was killed in the middle of writing a mark, and a file browser leave it.
+    copyFileSync(join(open, mark), join(open, `.${mark}.tmp-4711-0123456789ab`));
+    writeFileSync(join(open, '.DS_Store'), 'x'.repeat(6_148));
+    const second = daemon();
+    session.screen = 'ready';
+    await until('the message is typed', () => session.typed.length > 0);
+    expect(await second.send(message('m-2'))).toMatchObject({ message_id: 'm-2' });
+    expect(session.typed).toHaveLength(2);
   });
 
   it('[MSG-3] gives every message once at most, and no receipt says more than the session has', async () => {
