@@ -15,7 +15,7 @@ import {
   meetingSurfaceSchema,
   stopMeetingSchema,
 } from '../contract/http/meeting.ts';
-import { refusedDeliverySchema } from '../contract/http/messages.ts';
+import { receiptSchema, refusedDeliverySchema } from '../contract/http/messages.ts';
 import { rehearsal, rehearsalSchema, stepOf } from '../contract/http/rehearsal.ts';
 import { printAddress } from '../contract/session-address.ts';
 import type { Marked, RehearsedMeeting, ScribePlace } from '../contract/threads/audio.ts';
@@ -76,16 +76,12 @@ export function meetingRows(
         ...{ address, text: `${meeting.title}: ${line.slice(2)}`, from: RECORDER },
         ...{ wake: false, message_id },
       };
-      if (owner === null) {
-        const receipt = await messages.call('send', message);
-        const is_rejected = 'status' in receipt && receipt.status === 'rejected';
-        return { why: is_rejected ? receipt.detail : null, later: false };
-      }
+      if (owner === null) return { why: refusalOf(await messages.call('send', message)), later: false };
       const { status, body } = await fleet.call('write_to_host', {
         ...{ host: owner, path: '/messages', body: message },
       });
-      const why = status === 200 ? null : errorBodySchema.safeParse(body).data?.message;
-      return { why: why === undefined ? `${owner}: ${status}` : why, later: false };
+      if (status === 200) return { why: refusalOf(body), later: false };
+      return { why: errorBodySchema.safeParse(body).data?.message ?? `${owner}: ${status}`, later: false };
     } catch (error) {
       return { why: messageOf(error), later: isCoded(error) && error.code === 'deadline_exceeded' };
     }
@@ -211,6 +207,12 @@ export function meetingRows(
       },
     }),
   ];
+}
+
+/** Why a session was not given a message, by its receipt; null where it was, or may get it yet. */
+function refusalOf(receipt: unknown): string | null {
+  const { data } = receiptSchema.safeParse(receipt);
+  return data?.status === 'rejected' ? data.detail : null;
 }
 
 /** The code of a refused start, whose body has it as `reason`. */

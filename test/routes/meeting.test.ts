@@ -29,3 +29,21 @@ it('[MTG-2] answers a join whose delivery is refused with its status, its code a
     ...{ recording: true, meeting: MEETING },
   });
 });
+
+it('[RCP-5] says of a mark that the session of its scribe on another host refused it', async () => {
+  served = await serveRoutes();
+  const { audio, fleet } = served.callers;
+  const receipt = {
+    ...{ message_id: 'm', address: 'svc://host-b/claude/s-1', status: 'rejected', transport: 'none', at: 1 },
+    ...{ reason: 'session_unavailable', detail: 'its conversation cannot be resumed any more' },
+  };
+  audio.answers.mark_meeting = () => ({
+    ...{ line: '# mark 10:00:00 agreed', meeting: { ...MEETING, state: 'live' } },
+    place: { owner: 'host-b', fiber_uid: FIBER.uid },
+  });
+  const session = { harness: 'claude', native_id: 's-1' };
+  fleet.answers.scribe = () => ({ scribe: { host: 'host-b', fiber: FIBER.id, uid: FIBER.uid, session } });
+  fleet.answers.write_to_host = () => ({ status: 200, body: receipt });
+  const { status, json } = await served.post('/api/v1/meeting/mark', { text: 'agreed' });
+  expect([status, json.undelivered]).toEqual([200, receipt.detail]);
+});

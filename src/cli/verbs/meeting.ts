@@ -130,14 +130,20 @@ export const join = defineVerb({
     const joined = meetingJoinedSchema.safeParse(answer.body);
     if (!joined.success) return notTakenUp(context, answer, '/meeting/join');
     const { meeting, delivery } = joined.data;
-    const told =
-      delivery.delivery === 'message' ? `told: ${delivery.receipt.detail}` : 'a worker was started';
     return {
       json: joined.data,
-      text: `${startedPage(context, daemon, meeting)}Scribe   ${found.fiber.id}, ${told}\n`,
+      text: `${startedPage(context, daemon, meeting)}Scribe   ${found.fiber.id}, ${toldText(delivery)}\n`,
     };
   },
 });
+
+/** Whether the worker of a fiber knows of the meeting that joins it. */
+function toldText(delivery: MeetingJoined['delivery']): string {
+  if (delivery.delivery !== 'message') return 'a worker was started';
+  const { status, transport, detail } = delivery.receipt;
+  if (status === 'rejected') return `not told: ${detail}`;
+  return `${transport === 'held' ? 'not told yet' : 'told'}: ${detail}`;
+}
 
 export const stop = defineVerb({
   summary: 'End the meeting that is recorded',
@@ -333,6 +339,7 @@ function startedPage(
 }
 
 type Meeting = z.output<typeof meetingSchema>;
+type MeetingJoined = z.output<typeof meetingJoinedSchema>;
 
 /** Looks until a daemon answers, which a restart keeps from that for a while. */
 async function lookAgain(clock: Clock, look: () => Promise<MeetingAnswer>): Promise<MeetingAnswer> {

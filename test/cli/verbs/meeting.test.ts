@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { meetingPage, meterLine, newLines } from '../../../src/cli/verbs/meeting/follow-page.ts';
 import type { Meeting, MeetingAnswer } from '../../../src/contract/http/meeting.ts';
 import { until } from '../../kit/until.ts';
-import { CAPTURED } from '../../routes/samples.ts';
+import { CAPTURED, FIBER } from '../../routes/samples.ts';
 import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 10);
@@ -122,6 +122,21 @@ describe('svc meeting', () => {
     expect(code).toBe(1);
     expect(err).toContain('there is no agent x');
     expect(err).toContain('svc meeting stop');
+  });
+
+  it.each([
+    [{ status: 'submitted', transport: 'terminal' }, ', told: '],
+    [{ status: 'queued', transport: 'held' }, ', not told yet: '],
+    [{ status: 'rejected', transport: 'none' }, ', not told: '],
+  ])('[MTG-2] [RCP-5] join says whether the worker knows: %j', async (stage, word) => {
+    const receipt = { message_id: 'm', address: 'svc://a/claude/s', detail: 'so it is', at: 1, ...stage };
+    const delivery = { delivered: stage.status !== 'rejected', delivery: 'message', receipt };
+    await serve({
+      'GET /fibers/budget': { body: { fiber: { ...FIBER, id: 'budget' } } },
+      'POST /meeting/join': { body: { meeting: { ...MEETING, fiber: 'budget', joined: true }, delivery } },
+    });
+    const { out, err } = await machine.svc('meeting', 'join', 'budget');
+    expect(`${out}${err}`).toContain(`budget${word}so it is`);
   });
 
   it('[ERR-14] start is refused with the sentence of the daemon', async () => {
