@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { putAway, type Toast, useToasts } from '../lib/toasts.ts';
 import { Button } from '../ui/Button.tsx';
+import { Phrase } from '../ui/Sentence.tsx';
 import styles from './Toasts.module.css';
 
 export function Toasts(): ReactNode {
@@ -17,7 +18,9 @@ export function Toasts(): ReactNode {
 function ToastView({ toast: { id, text, tone, undo, action } }: { toast: Toast }): ReactNode {
   return (
     <div className={styles.toast} data-tone={tone}>
-      <p>{text}</p>
+      <p>
+        <Phrase>{text}</Phrase>
+      </p>
       {undo !== undefined && (
         <Button
           shortcut="u"

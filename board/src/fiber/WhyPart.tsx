@@ -5,9 +5,9 @@ import { useRead } from '../lib/reads.ts';
 import { referenceOf } from '../model/sheet.ts';
 import type { FiberRow, Why } from '../model/wire.ts';
 import { lasting } from '../model/wording.ts';
+import { Sentence } from '../ui/Sentence.tsx';
 import { useOrigin } from './origin.ts';
 import { Part, Reading } from './Part.tsx';
-import { Sentence } from './Sentence.tsx';
 import styles from './WhyPart.module.css';
 
 const AGAIN_MS = 20_000;

@@ -35,11 +35,3 @@ export function isOutdated(
 export function referenceOf({ uid, id }: Pick<FiberRow, 'uid' | 'id'>): string {
   return uid ?? id;
 }
-
-/** Texts with commands between backticks, as the daemon writes them, in parts. */
-export function commandParts(text: string): { code: boolean; text: string }[] {
-  return text
-    .split('`')
-    .map((part, index) => ({ code: index % 2 === 1, text: part }))
-    .filter((part) => part.text !== '');
-}

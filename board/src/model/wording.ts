@@ -114,3 +114,11 @@ export function sentence(phrase: string, now = Date.now()): string {
 }
 
 const INSTANT = /(?<![‘“'"`\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** Texts with commands between backticks, as the daemon writes them, in parts. */
+export function commandParts(text: string): { code: boolean; text: string }[] {
+  return text
+    .split(/`([^`]+)`/)
+    .map((part, index) => ({ code: index % 2 === 1, text: part }))
+    .filter((part) => part.text !== '');
+}

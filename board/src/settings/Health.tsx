@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import { Phrase } from '../fiber/Sentence.tsx';
 import { releaseAll } from '../gestures/release.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
 import { useHostState } from '../lib/host-state.ts';
@@ -10,6 +9,7 @@ import type { DoctorReply, State, Version } from '../model/wire.ts';
 import { lasting, moment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
+import { Phrase } from '../ui/Sentence.tsx';
 import styles from './Settings.module.css';
 
 /** Nothing tells the page when these change. */

@@ -18,7 +18,7 @@ import {
   readAfter,
 } from '../../../board/src/model/messages.ts';
 import { parseRoster, printRoster } from '../../../board/src/model/roster.ts';
-import { commandParts, isOutdated, referenceOf, rowOf } from '../../../board/src/model/sheet.ts';
+import { isOutdated, referenceOf, rowOf } from '../../../board/src/model/sheet.ts';
 import type { ConversationMessage } from '../../../board/src/model/wire.ts';
 import { copyOf, row } from './rows.ts';
 
@@ -120,14 +120,6 @@ describe('a message', () => {
 });
 
 describe('the words of the sheet', () => {
-  it('tell commands from what is said of them', () => {
-    expect(commandParts('run `svc resume a`, then')).toEqual([
-      { code: false, text: 'run ' },
-      { code: true, text: 'svc resume a' },
-      { code: false, text: ', then' },
-    ]);
-  });
-
   it.each([
     ['live', 0, 'live'],
     ['gone', 0, 'no answer'],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dayIn, dayOf, daysBetween } from '../../../board/src/model/days.ts';
 import {
   comingMoment,
+  commandParts,
   contextText,
   lasting,
   moment,
@@ -84,5 +85,25 @@ describe('the phrases of the daemon', () => {
     expect(sentence(`its account is at its limit (“${then}”)`, now)).toBe(
       `Its account is at its limit (“${then}”).`,
     );
+  });
+});
+
+describe('the commands in a text', () => {
+  const commands = (text: string) => commandParts(text).flatMap(({ code, text }) => (code ? [text] : []));
+
+  it.each([
+    ['run `svc resume a`, then `svc ps`', ['svc resume a', 'svc ps']],
+    ['`svc doctor`', ['svc doctor']],
+    ['nothing to run', []],
+    ['a title with one ` in it', []],
+    ['run `svc ps` for a title with one ` in it', ['svc ps']],
+  ])('%s', (text, found) => expect(commands(text)).toEqual(found));
+
+  it('leave every other word where it was', () => {
+    expect(commandParts('run `svc resume a`, then')).toEqual([
+      { code: false, text: 'run ' },
+      { code: true, text: 'svc resume a' },
+      { code: false, text: ', then' },
+    ]);
   });
 });

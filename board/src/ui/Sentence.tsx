@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import { commandParts } from '../model/sheet.ts';
-import { sentence } from '../model/wording.ts';
+import { commandParts, sentence } from '../model/wording.ts';
 import styles from './Sentence.module.css';
 
 /** A phrase of the daemon as a sentence, its commands as such. */
