@@ -8,6 +8,7 @@ import { Late, part } from '../lib/parts.tsx';
 import { silenceOf } from '../model/contact.ts';
 import { lasting, timeOfDay } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
+import { Phrase } from '../ui/Sentence.tsx';
 import { Banner } from './Banner.tsx';
 import styles from './Banners.module.css';
 import { SkewNotices } from './SkewNotices.tsx';
@@ -39,7 +40,7 @@ export function Banners({ followed, held }: { followed: Followed; held: number }
       )}
       {copy?.state === 'partial' && (
         <Banner glyph="unknown" title="A store could not be read">
-          its fibers are shown as they were last read, and <code>svc status</code> says why
+          {'its fibers are shown as they were last read, and `svc status` says why'}
         </Banner>
       )}
       {copy !== null && contact.kind !== 'gone' && contact.kind !== 'booting' && (
@@ -83,9 +84,9 @@ function Gone({ followed, retry_at }: { followed: Followed; retry_at: number }):
       }
     >
       {heard_at === null ? (
-        <>
-          your browser kept this page, and nothing else; <code>svc daemon start</code> starts the daemon;{' '}
-        </>
+        <Phrase>
+          {'your browser kept this page, and nothing else; `svc daemon start` starts the daemon; '}
+        </Phrase>
       ) : (
         `showing ${timeOfDay(heard_at)}; `
       )}

@@ -30,7 +30,7 @@ export function SkewNotices({ contact }: { contact: Contact['kind'] }): ReactNod
       )}
       {older && (
         <Banner glyph="unknown" title="This daemon is older than the board">
-          it does not know what was asked of it; once it is updated, <code>svc daemon restart</code>
+          {'it does not know what was asked of it; once it is updated, `svc daemon restart`'}
         </Banner>
       )}
     </>
