@@ -163,6 +163,23 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('stays open where a selection that began in it ends beside it', async () => {
+    const page = await open('conventions');
+    await says(page, 'Reading conventions', 'Outcome');
+    const [x, y] = await page.learn<[number, number]>(`(() => {
+      const { x, y, width, height } = document.querySelector('dialog h2 span').getBoundingClientRect();
+      return [x + width - 2, y + height / 2];
+    })()`);
+    await page.mouse('down', x, y);
+    await page.mouse('up', 300, y);
+    expect(await page.learn('String(getSelection())')).toContain('Reading');
+    await says(page, 'Reading conventions');
+    expect(await page.learn('location.search')).toBe('?fiber=conventions');
+    await page.mouse('down', 300, y);
+    await page.mouse('up', 300, y);
+    await until('the end of the sheet', () => page.learn<boolean>("location.search === ''"));
+  });
+
   it('shows a name that is written from right to left in that order', async () => {
     daemon.home.fiber('tide', { front: { name: 'שלום tide!', status: 'open' } });
     const page = await open('tide');

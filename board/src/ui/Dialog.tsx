@@ -26,6 +26,8 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
   const before = useRef<Element | null>(null);
+  /** Where the mouse or the finger went down last. */
+  const pressed = useRef<EventTarget | null>(null);
   // Before it is painted: keys that are pressed at what is seen have to reach it.
   useLayoutEffect(() => {
     const { activeElement, body } = document;
@@ -63,9 +65,12 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
         event.preventDefault();
         if (event.target === event.currentTarget) onClose();
       }}
+      onPointerDown={({ target }) => {
+        pressed.current = target;
+      }}
       onClick={({ target, currentTarget }) => {
-        // The element itself is hit only beside its content.
-        if (target === currentTarget) onClose();
+        // The element itself is hit only beside its content, also by a selection that began in it and ends there.
+        if (target === currentTarget && pressed.current === target) onClose();
       }}
     >
       <div className={styles.inside}>
