@@ -1,5 +1,5 @@
 import type { Answer, Asking } from '../lib/api.ts';
-import { STATE_PATH } from '../lib/paths.ts';
+import { fiberPath, pathAt, STATE_PATH } from '../lib/paths.ts';
 import type { EncodedPicture } from '../model/picture-rules.ts';
 import {
   captureRequest,
@@ -101,7 +101,7 @@ async function file(
       answer.code === 'already_exists' ? (answer.body as { id?: string; suggestion?: string }) : null;
     if (taken?.suggestion === undefined || taken.id === undefined || tries === MOST_SLUGS) return answer;
     if (unsure_since !== null) {
-      const there = await api.get<FiberReply>(fiberPath(taken.id, draft));
+      const there = await api.get<FiberReply>(fiberPath(taken.id, hostOf(draft)));
       if (there.ok && isOf(there.value.fiber, draft)) return filedAs(there.value.fiber);
     }
     slug = taken.suggestion;
@@ -132,7 +132,7 @@ async function finish({ draft, pictures }: Task, { id, digest }: Filed, api: Api
   if (edited.ok) return null;
   if (edited.code !== 'conflict') return edited;
   // An attempt whose answer was lost may have been the one that changed it.
-  const there = await api.get<FiberReply>(fiberPath(id, draft));
+  const there = await api.get<FiberReply>(fiberPath(id, hostOf(draft)));
   if (!there.ok) return edited;
   const { name, body = '' } = there.value.fiber;
   return name === written.name && body.trim() === written.body.trim() ? null : edited;
@@ -154,14 +154,15 @@ async function capture(
 }
 
 /** The run of a capture of this very text, as the daemon knows it; null where it knows none. */
-async function findCapture({ text, host }: TaskDraft, since: number, api: Api): Promise<string | null> {
+async function findCapture(draft: TaskDraft, since: number, api: Api): Promise<string | null> {
+  const host = hostOf(draft);
   const state = await api.get<Composite<State>>(STATE_PATH);
   if (!state.ok) return null;
-  const { captures = [] } = state.value.origins[host === '' ? state.value.host : host]?.read ?? {};
+  const { captures = [] } = state.value.origins[host ?? state.value.host]?.read ?? {};
   for (const { captured_at, text_file, run_id } of captures) {
     if (text_file === null || captured_at < since - CLOCKS_DIFFER_MS) continue;
-    const kept = await api.get<string>(`/file?path=${encodeURIComponent(text_file)}`);
-    if (kept.ok && typeof kept.value === 'string' && kept.value.trim() === text.trim()) return run_id;
+    const kept = await api.get<string>(pathAt(host, `/file?path=${encodeURIComponent(text_file)}`));
+    if (kept.ok && typeof kept.value === 'string' && kept.value.trim() === draft.text.trim()) return run_id;
   }
   return null;
 }
@@ -174,7 +175,7 @@ function refused({ code, message }: Refusal, progress: Progress): Sent {
   return { kind: 'refused', refusal: { code, message }, progress };
 }
 
-function fiberPath(id: string, draft: TaskDraft): string {
-  const path = id.split('/').map(encodeURIComponent).join('/');
-  return `/fibers/${path}${draft.host === '' ? '' : `?origin=${encodeURIComponent(draft.host)}`}`;
+/** The host that a draft is for, as a path names it: null for the one that answers. */
+function hostOf({ host }: TaskDraft): string | null {
+  return host === '' ? null : host;
 }

@@ -1,6 +1,9 @@
-/** The path of one fiber of a host, of the one that answers for null, below `/api/v1`; an id may hold slashes. */
+/**
+ * The path of one fiber of a host, of the one that answers for null, below `/api/v1`. The slashes of an id are encoded too:
+ * a browser would follow the dots between them to another route.
+ */
 export function fiberPath(reference: string, origin: string | null = null): string {
-  return pathAt(origin, `/fibers/${reference.split('/').map(encodeURIComponent).join('/')}`);
+  return pathAt(origin, `/fibers/${encodeURIComponent(reference)}`);
 }
 
 /** A path that a host is asked; the one that answers for null. */

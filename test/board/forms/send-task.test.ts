@@ -165,6 +165,17 @@ describe('a capture that is sent', () => {
     expect(await sendTask(capture(), unsure, api, now)).toEqual({ kind: 'captured', run_id: 'run-1' });
   });
 
+  it('[RPL-10] is looked for on the host that it was for', async () => {
+    const state = { captures: [{ captured_at: NOW, text_file: '/d/text', run_id: 'run-1' }] };
+    const { api } = daemon({
+      '/state/composite': [ok({ host: 'harbor', origins: { mesa: { read: state } } })],
+      '/file?path=%2Fd%2Ftext&origin=mesa': [ok('Idea\nMore')],
+    });
+    const { draft } = capture();
+    const sent = sendTask(capture({ draft: { ...draft, host: 'mesa' } }), unsure, api, now);
+    expect(await sent).toEqual({ kind: 'captured', run_id: 'run-1' });
+  });
+
   it('is sent again where the daemon knows only others', async () => {
     const { api, calls } = daemon({ ...known('Another idea'), '/capture': [ok({ run_id: 'run-2' })] });
     expect(await sendTask(capture(), unsure, api, now)).toEqual({ kind: 'captured', run_id: 'run-2' });
