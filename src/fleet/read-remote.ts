@@ -22,7 +22,12 @@ export type ReadAnswer = { bytes: Uint8Array | null; etag: string | null };
 /** Limits of one complete answer. */
 type ReadLimits = { deadline_ms: number; most_bytes: number };
 
-const refusedSchema = z.object({ error: z.string().max(100), message: z.string() });
+/** The refusal of a peer has a `reason` in place of a `message` (AUT-2). */
+const refusedSchema = z.object({
+  error: z.string().max(100),
+  message: z.string().optional(),
+  reason: z.string().optional(),
+});
 
 /**
  * Reads an endpoint of a remote, as bytes. `host` is this host, which the remote is told. Rejects with a `CodedError` that
@@ -83,8 +88,10 @@ export function refused(to: Place, status: number, body: Buffer): CodedError {
 /** The same for a body that is parsed already. */
 export function refusalIn(to: Place, status: number, body: unknown): CodedError {
   const told = refusedSchema.safeParse(body).data;
-  if (told === undefined) return unreachable(to, `its answer (${status}) is not an answer of this API`);
-  const sentence = told.message.slice(0, MOST_MESSAGE_CHARS).toWellFormed();
+  const said = told?.message ?? told?.reason;
+  if (told === undefined || said === undefined)
+    return unreachable(to, `its answer (${status}) is not an answer of this API`);
+  const sentence = said.slice(0, MOST_MESSAGE_CHARS).toWellFormed();
   return new CodedError(told.error, `${to.name}: ${sentence}`, { details: { origin: to.name } });
 }
 

@@ -371,7 +371,9 @@ export class RemoteFeed {
       const { status, body } = await get('/version', null);
       const version = status === 200 ? versionSchema.safeParse(orNull(() => parsed(body))).data : undefined;
       if (version === undefined)
-        throw unreachable(to, 'the program that answers there is not a daemon of this kind');
+        throw status === 200
+          ? unreachable(to, 'the program that answers there is not a daemon of this kind')
+          : refused(to, status, body);
       if (version.host !== name) throw misdirected(to, version.host);
       this.#build = version.git_short_sha;
       if (build !== null && this.#build !== build) throw buildChanged(to, build, this.#build);

@@ -251,6 +251,17 @@ describe('the feeds of the remotes', () => {
     });
   });
 
+  it.each([
+    ['peer_refused', { reason: 'the peer has uid 1001' }, 'host-b: the peer has uid 1001'],
+    ['forbidden_host', { message: 'Add the name.' }, 'host-b: Add the name.'],
+  ])('[AUT-2] report why a daemon refuses this host: %s', async (error, why, message) => {
+    const { fake } = hostOf('host-b', []);
+    fake.version = () => ({ status: 403, body: { error, ...why } });
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    expect(originOf('host-b').error).toEqual({ code: error, message });
+  });
+
   it('report the message of a host that is starting', async () => {
     const { fake } = hostOf('host-b', []);
     fake.feed = () => ({ status: 503, body: { error: 'booting', message: 'it is starting' } });
