@@ -137,10 +137,7 @@ function ItemView({ item, tab_stop }: { item: Item; tab_stop: boolean }): ReactN
     case 'hosts':
       return (
         <h2 className={styles.hosts}>
-          Hosts{' '}
-          <span>
-            {item.fresh} of {item.of} fresh
-          </span>
+          Hosts <span>not fresh</span>
         </h2>
       );
     case 'host':

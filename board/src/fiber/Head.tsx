@@ -8,10 +8,10 @@ import { cardOf } from '../model/card.ts';
 import { freshness } from '../model/contact.ts';
 import { dayIn } from '../model/days.ts';
 import type { CardButton } from '../model/gestures.ts';
-import { agedOf } from '../model/hosts.ts';
+import { agedOf, agedText, otherLine } from '../model/hosts.ts';
 import { STATE_NAMES } from '../model/states.ts';
 import type { FiberRow } from '../model/wire.ts';
-import { lasting, shortDay } from '../model/wording.ts';
+import { shortDay } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
@@ -34,8 +34,11 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
   const { copy, contact, heard_at } = followed;
   const aged = copy === null ? null : agedOf(copy, row);
   const fresh = useTimeText((now) => {
-    if (aged !== null) return aged.at === null ? 'no answer' : `${lasting(now - aged.at)} old`;
-    if (copy !== null && row.origin !== copy.host) return 'fresh';
+    const other = row.origin === copy?.host ? undefined : copy?.hosts.get(row.origin);
+    if (other !== undefined) {
+      const line = otherLine(row.origin, other, contact, heard_at);
+      return line.tick === 'fresh' ? 'fresh' : agedText(line, now);
+    }
     return freshness(contact, heard_at === null ? null : now - heard_at);
   });
   const card = cardOf(row, today, aged);

@@ -1,5 +1,13 @@
 import { ownRead } from '../model/composite.ts';
-import { BOOTING_MS, type Contact, HEARTBEAT_MS, POLL_MS, retryAfter } from '../model/contact.ts';
+import {
+  BOOTING_MS,
+  type Contact,
+  HEARTBEAT_MS,
+  isHeard,
+  LATE_MS,
+  POLL_MS,
+  retryAfter,
+} from '../model/contact.ts';
 import { applyAnswer, applyMessage, type FeedCopy } from '../model/feed-copy.ts';
 import type { Booting, FibersComposite, LiveMessage } from '../model/wire.ts';
 
@@ -57,6 +65,7 @@ export class FeedFollower {
   /** Asks what changed, now; also to begin. */
   async ask(): Promise<void> {
     if (this.#stopped) return;
+    this.#noticeSilence();
     if (this.#asking) {
       this.#again = true;
       return;
@@ -70,11 +79,18 @@ export class FeedFollower {
     this.#hear(answer);
   }
 
+  /** A page that slept is still as it was then: what it shows is old until the daemon is heard again. */
+  #noticeSilence(): void {
+    const { contact, heard_at } = this.#followed;
+    if (!isHeard(contact) || heard_at === null || this.#in.now() - heard_at < LATE_MS) return;
+    this.#hangUp();
+    this.#become({ contact: { kind: 'late' } });
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#callOff();
-    this.#socket?.close();
-    this.#socket = null;
+    this.#hangUp();
   }
 
   #hear(answer: Answer): void {
@@ -102,9 +118,7 @@ export class FeedFollower {
   }
 
   #silent(answer: Exclude<Answer, { kind: 'feed' | 'same' }>): void {
-    // Its connection may be dead as well, without anybody having said so.
-    this.#socket?.close();
-    this.#socket = null;
+    this.#hangUp();
     if (answer.kind === 'booting') {
       this.#failures = 0;
       const { host, boot_ms } = answer.booting;
@@ -149,6 +163,12 @@ export class FeedFollower {
       this.#become({ copy: after, contact: { kind: 'live' }, heard_at: this.#in.now() });
     else if (this.#followed.contact.kind !== 'live')
       this.#become({ contact: { kind: 'live' }, heard_at: this.#in.now() });
+  }
+
+  /** The connection of a daemon that is not heard may be dead as well, without anybody having said so. */
+  #hangUp(): void {
+    this.#socket?.close();
+    this.#socket = null;
   }
 
   #askAfter(ms: number): void {

@@ -7,6 +7,8 @@ export type Contact =
   | { kind: 'live' }
   /** The socket is down; changes are asked for every few seconds. */
   | { kind: 'polling' }
+  /** Nothing was heard for so long, as by a page that slept, that the copy may be old; it is asked for now. */
+  | { kind: 'late' }
   | { kind: 'booting'; host: string; boot_ms: number }
   | { kind: 'gone'; retry_at: number }
   /** The daemon answers that it cannot tell now, with a sentence of its own. */
@@ -19,8 +21,16 @@ export const POLL_MS = 5_000;
 /** While the socket is open: that a daemon is gone is not always told by its connections. */
 export const HEARTBEAT_MS = 15_000;
 
+/** A live copy is heard of at each heartbeat, of which a browser leaves a hidden page one in a minute. */
+export const LATE_MS = 90_000;
+
 export function retryAfter(failures: number): number {
   return RETRY_MS[Math.min(Math.max(failures, 1), RETRY_MS.length) - 1] ?? BOOTING_MS;
+}
+
+/** Whether what the copy says of other hosts is still being told. */
+export function isHeard({ kind }: Contact): boolean {
+  return kind === 'live' || kind === 'polling';
 }
 
 /** What is said of a daemon that takes no writes now, as a sentence without its full stop; null of one that may. */

@@ -15,8 +15,8 @@ export type Desk = Readonly<Record<NonNullable<Place>, readonly Card[]>> & {
   returning: readonly Group[];
   /** How many starts wait since the daemon that answers restarted. */
   held_since_restart: number;
-  /** The other hosts that are not fresh, what is wrong first, of so many hosts. */
-  not_fresh: { lines: readonly HostLine[]; of: number };
+  /** The other hosts that are not fresh, what is wrong first. */
+  not_fresh: readonly HostLine[];
 };
 
 export const EMPTY_DESK: Desk = {
@@ -30,7 +30,7 @@ export const EMPTY_DESK: Desk = {
   pinned: [],
   returning: [],
   held_since_restart: 0,
-  not_fresh: { lines: [], of: 0 },
+  not_fresh: [],
 };
 
 /** The card of a row, made once for each row, day, and last word of a host that is not fresh. */

@@ -1,4 +1,4 @@
-import { type Contact, freshness, silenceOf } from './contact.ts';
+import { type Contact, freshness, isHeard, silenceOf } from './contact.ts';
 import type { FeedCopy, HostCopy } from './feed-copy.ts';
 import type { FiberRow } from './wire.ts';
 import { lasting } from './wording.ts';
@@ -28,22 +28,30 @@ export function hostLines(
   contact: Contact,
   heard_at: number | null,
 ): HostLine[] {
-  const lines = [...hosts].map(([name, copy]): HostLine => {
-    const own = name === host;
-    return {
-      host: name,
-      own,
-      tick: own ? ownTick(contact) : tickOf(copy),
-      as_of: own ? heard_at : copy.last_ok_at,
-      error: own ? ownError(contact) : (copy.error?.message ?? null),
-      build: copy.build,
-    };
-  });
+  const lines = [...hosts].map(([name, copy]) =>
+    name === host
+      ? {
+          ...{ host: name, own: true, tick: ownTick(contact), as_of: heard_at },
+          ...{ error: ownError(contact), build: copy.build },
+        }
+      : otherLine(name, copy, contact, heard_at),
+  );
   return lines.sort((a, b) => Number(b.own) - Number(a.own) || (a.host < b.host ? -1 : 1));
 }
 
-function tickOf({ state }: Pick<HostCopy, 'state'>): Tick {
-  return state === 'no_answer' ? 'none' : state;
+/** How another host stands. Of one that was fresh nothing more is known since the host that answers was heard last. */
+export function otherLine(
+  host: string,
+  { state, last_ok_at, error, build }: HostCopy,
+  contact: Contact,
+  heard_at: number | null,
+): HostLine {
+  const line = { host, own: false, error: error?.message ?? null, build };
+  if (state === 'no_answer') return { ...line, tick: 'none', as_of: last_ok_at };
+  if (state === 'stale') return { ...line, tick: 'stale', as_of: last_ok_at };
+  return isHeard(contact)
+    ? { ...line, tick: 'fresh', as_of: last_ok_at }
+    : { ...line, tick: 'stale', as_of: heard_at };
 }
 
 function ownTick({ kind }: Contact): Tick {
@@ -55,10 +63,9 @@ function ownError(contact: Contact): string | null {
   return contact.kind === 'refused' ? contact.message : silenceOf(contact, null);
 }
 
-/** The hosts other than the one that answers that are not fresh, what is wrong first, of so many hosts. */
-export function notFresh(copy: Pick<FeedCopy, 'host' | 'hosts'>): { lines: HostLine[]; of: number } {
-  const lines = hostLines(copy, { kind: 'live' }, null).filter(({ tick }) => tick !== 'fresh');
-  return { lines: byUrgency(lines), of: copy.hosts.size };
+/** The hosts other than the one that answers that are not fresh by what it said last, what is wrong first. */
+export function notFresh(copy: Pick<FeedCopy, 'host' | 'hosts'>): HostLine[] {
+  return byUrgency(hostLines(copy, { kind: 'live' }, null).filter(({ tick }) => tick !== 'fresh'));
 }
 
 const URGENCY: Readonly<Record<Tick, number>> = { none: 0, stale: 1, fresh: 2 };

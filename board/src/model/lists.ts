@@ -17,7 +17,7 @@ export type Item =
   | { kind: 'card'; key: string; card: Card }
   /** A card in one line. */
   | { kind: 'line'; key: string; card: Card }
-  | { kind: 'hosts'; key: string; fresh: number; of: number }
+  | { kind: 'hosts'; key: string }
   | { kind: 'host'; key: string; line: HostLine }
   | { kind: 'empty'; key: string; text: string };
 
@@ -71,11 +71,11 @@ export function railItems(desk: Desk): Item[] {
 }
 
 /** Nothing while every host is fresh. */
-function hostItems({ not_fresh: { lines, of } }: Desk): Item[] {
-  if (lines.length === 0) return [];
+function hostItems({ not_fresh }: Desk): Item[] {
+  if (not_fresh.length === 0) return [];
   return [
-    { kind: 'hosts', key: 'Hosts', fresh: of - lines.length, of },
-    ...lines.map((line): Item => ({ kind: 'host', key: `Host ${line.host}`, line })),
+    { kind: 'hosts', key: 'Hosts' },
+    ...not_fresh.map((line): Item => ({ kind: 'host', key: `Host ${line.host}`, line })),
   ];
 }
 

@@ -141,6 +141,22 @@ describe('following the feed', () => {
     expect(world.asked.filter((since) => since === '')).toHaveLength(1);
   });
 
+  it('takes a copy that slept for old until it is asked anew, also while a question is under way', async () => {
+    const world = await livingWorld();
+    world.now += 3_600_000;
+    void world.follower.ask();
+    expect(world).toMatchObject({ kind: 'late', names: ['one'] });
+    expect(world.sockets[0]!.open).toBe(false);
+    await world.answer({ kind: 'same' });
+    world.sockets[1]!.message({ feed: 'fibers', tag: 't-1' });
+    expect(world.kind).toBe('live');
+    world.pass(15_000);
+    world.now += 3_600_000;
+    void world.follower.ask();
+    expect(world.kind).toBe('late');
+    expect(world.asked).toEqual(['', 't-1', 't-1']);
+  });
+
   it('lets go of a socket whose daemon does not answer, and hears it no more', async () => {
     const world = await livingWorld();
     world.pass(15_000);

@@ -54,11 +54,28 @@ describe('the hosts of a copy', () => {
   it.each<[Contact, string, string | null]>([
     [{ kind: 'live' }, 'fresh', null],
     [{ kind: 'polling' }, 'stale', null],
+    [{ kind: 'late' }, 'stale', null],
     [{ kind: 'booting', host: 'harbor', boot_ms: 1 }, 'stale', 'harbor is starting'],
     [{ kind: 'refused', message: 'No poller.', retry_at: 1 }, 'stale', 'No poller.'],
     [{ kind: 'gone', retry_at: 1 }, 'none', 'No answer from this daemon'],
   ])('have their own one as its contact is: %j', (contact, tick, error) => {
     expect(lines(contact)[0]).toMatchObject({ host: 'harbor', own: true, tick, error, as_of: NOW - 400 });
+  });
+
+  it.each<[Contact, string[], number]>([
+    [{ kind: 'live' }, ['mesa fresh', 'quarry none', 'tarn stale'], NOW - 12_000],
+    [{ kind: 'polling' }, ['mesa fresh', 'quarry none', 'tarn stale'], NOW - 12_000],
+    [{ kind: 'late' }, ['mesa stale', 'quarry none', 'tarn stale'], NOW - 400],
+    [{ kind: 'gone', retry_at: 1 }, ['mesa stale', 'quarry none', 'tarn stale'], NOW - 400],
+    [
+      { kind: 'booting', host: 'harbor', boot_ms: 1 },
+      ['mesa stale', 'quarry none', 'tarn stale'],
+      NOW - 400,
+    ],
+  ])('[TMP-8] are fresh only while their own one tells of them: %j', (contact, others, mesa_as_of) => {
+    expect(ticks(lines(contact).slice(1))).toEqual(others);
+    expect(lines(contact)[1]!.as_of).toBe(mesa_as_of);
+    expect(lines(contact)[3]!.as_of).toBe(NOW - 38 * MINUTE);
   });
 
   it('are told in one line, a single one by how fresh it is', () => {
@@ -141,7 +158,7 @@ describe('a fiber of a host that is not fresh', () => {
     const desk = deskOf(copy, TODAY, new CardCache());
     expect(desk.drafts[0]?.aged).toEqual(aged);
     expect(railItems(desk).slice(-3)).toMatchObject([
-      { kind: 'hosts', fresh: 2, of: 4 },
+      { kind: 'hosts' },
       { kind: 'host', line: { host: 'quarry' } },
       { kind: 'host', line: { host: 'tarn' } },
     ]);
