@@ -67,11 +67,7 @@ describe('the hosts of a copy', () => {
     [{ kind: 'polling' }, ['mesa fresh', 'quarry none', 'tarn stale'], NOW - 12_000],
     [{ kind: 'late' }, ['mesa stale', 'quarry none', 'tarn stale'], NOW - 400],
     [{ kind: 'gone', retry_at: 1 }, ['mesa stale', 'quarry none', 'tarn stale'], NOW - 400],
-    [
-      { kind: 'booting', host: 'harbor', boot_ms: 1 },
-      ['mesa stale', 'quarry none', 'tarn stale'],
-      NOW - 400,
-    ],
+    [{ kind: 'booting', host: 'harbor', boot_ms: 1 }, ['mesa stale', 'quarry none', 'tarn stale'], NOW - 400],
   ])('[TMP-8] are fresh only while their own one tells of them: %j', (contact, others, mesa_as_of) => {
     expect(ticks(lines(contact).slice(1))).toEqual(others);
     expect(lines(contact)[1]!.as_of).toBe(mesa_as_of);
