@@ -53,6 +53,8 @@ export async function readRemote(
     throw unanswered(to, error);
   });
   const by = headers[ANSWERED_BY_HEADER];
+  // It refuses who may not ask at all before it says who it is.
+  if (typeof by !== 'string' && status === 403) throw refused(to, status, body);
   if (typeof by !== 'string')
     throw unreachable(
       to,

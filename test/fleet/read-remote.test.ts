@@ -86,6 +86,14 @@ describe('a read of the daemon of another host', () => {
       (_, response) =>
         response.writeHead(503, BY_B).end(JSON.stringify({ error: 'booting', message: 'it starts' })),
     ],
+    [
+      'a refusal before it is known who is asked',
+      'peer_refused',
+      (_, response) =>
+        response
+          .writeHead(403)
+          .end(JSON.stringify({ error: 'peer_refused', reason: 'the peer has uid 1001' })),
+    ],
   ])('[TMP-8] takes %s for %s, and shows no secret of the address', async (_, code, listener) => {
     const error = await readFrom(listener).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, message: expect.stringContaining('host-b') });
