@@ -183,6 +183,16 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await until('it to be as of now', async () => !(await words(page)).includes('What you see is'));
   });
 
+  it('says that the daemon does not answer where there is no meeting, too', async () => {
+    const page = await open();
+    await read(page, 'Start recording');
+    const { answer } = daemon;
+    daemon.answer = null;
+    await read(page, 'The daemon did not answer.');
+    daemon.answer = answer;
+    await until('an answer', async () => !(await words(page)).includes('The daemon did not answer.'));
+  });
+
   it('marks a moment, and stops once it was asked twice', async () => {
     const page = await begin();
     await fill(page, 'Mark this moment', ' agreed ');

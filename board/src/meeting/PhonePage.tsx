@@ -47,9 +47,12 @@ export function PhonePage(): ReactNode {
             {fault} The recording goes on all the same.
           </p>
         )}
-        {answer === null ? (
-          <p className={styles.note}>{known.refusal ?? 'Asking the daemon …'}</p>
-        ) : (
+        {meeting === null && (answer === null || known.refusal !== null) && (
+          <p className={styles.note} role="status">
+            {known.refusal ?? 'Asking the daemon …'}
+          </p>
+        )}
+        {answer !== null && (
           <>
             {meeting !== null && (
               <Panel meeting={meeting} known={known} openFiber={openFiber}>
