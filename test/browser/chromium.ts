@@ -194,6 +194,16 @@ export class Page implements Driven {
     if (what !== 'move') await mouse[what]();
   }
 
+  /** How many sheets of paper it takes when it is printed. */
+  async sheetsOfPaper(): Promise<number> {
+    const { data } = await this.#session.send('Page.printToPDF');
+    return (
+      Buffer.from(data, 'base64')
+        .toString('latin1')
+        .match(/\/Type\s*\/Page\b/g)?.length ?? 0
+    );
+  }
+
   /** The manifest of the page as the browser reads it, the addresses of its icons, and what is wrong with it. */
   async manifest(): Promise<{ manifest: Record<string, unknown>; icons: string[]; errors: unknown[] }> {
     const { data = '', errors } = await this.#session.send('Page.getAppManifest');

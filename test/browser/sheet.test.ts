@@ -680,6 +680,46 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('keeps what was written to a fiber that vanishes', async () => {
+    daemon.home.fiber('brief', { front: { status: 'open' } });
+    await until('its row', () => daemon.row('brief'));
+    const page = await open('brief');
+    await fill(page, 'Start a worker with a text', 'A long text.');
+    await press(page, 'Edit the body');
+    await fill(page, 'Markdown', 'Another long text.');
+    rmSync(dirname(daemon.home.documentPath('brief')), { recursive: true });
+    await says(page, 'What you see is what was last known of it.');
+    expect(await field(page, 'Start a worker with a text')).toBe('A long text.');
+    expect(await field(page, 'Markdown')).toBe('Another long text.');
+    await press(page, 'Start with it');
+    await says(page, 'in the polled stores');
+    expect(await field(page, 'Start a worker with a text')).toBe('A long text.');
+  });
+
+  it('is scrolled as a whole where head and reply fill the page, as when that is enlarged four times', async () => {
+    const page = await open('gauges', { width: 320, height: 256 });
+    await says(page, 'the odd loggers are settled');
+    await page.learn(`document.querySelector('dialog [data-part=Body] li:last-of-type').scrollIntoView()`);
+    expect(
+      await page.learn(`(() => {
+        const item = document.querySelector('dialog [data-part=Body] li:last-of-type');
+        const { x, y } = item.getBoundingClientRect();
+        return item.contains(document.elementFromPoint(x + 40, y + 8));
+      })()`),
+    ).toBe(true);
+  });
+
+  it('is printed whole', async () => {
+    daemon.home.fiber('report', {
+      front: { status: 'open' },
+      body: Array.from({ length: 200 }, (_, nth) => `Paragraph ${nth}.\n`).join('\n'),
+    });
+    await until('its row', () => daemon.row('report'));
+    const page = await open('report');
+    await says(page, 'Paragraph 199.');
+    expect(await page.sheetsOfPaper()).toBeGreaterThan(4);
+  });
+
   it('follows a fiber that is moved while it is open', async () => {
     const page = await open('movable');
     await says(page, 'Fiber movable');

@@ -170,7 +170,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
           </div>
         </aside>
       </div>
-      {!gone && <Reply row={row} field={field} />}
+      <Reply row={row} field={field} gone={gone} />
       {over !== undefined && (
         <Boundary key={named} what={`The ${over}`}>
           <Suspense>

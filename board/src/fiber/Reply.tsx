@@ -19,10 +19,15 @@ const DELIVER_MS = 60_000;
 
 type Outcome = { tone: 'done' | 'fault' | 'unsure'; text: string };
 
-type ReplyProps = { row: FiberRow; field: RefObject<HTMLTextAreaElement | null> };
+type ReplyProps = {
+  row: FiberRow;
+  field: RefObject<HTMLTextAreaElement | null>;
+  /** Its document is not in the store any more: only what is written already stays. */
+  gone: boolean;
+};
 
 /** Writes to the worker of the fiber, or starts one with the text. */
-export function Reply({ row, field }: ReplyProps): ReactNode {
+export function Reply({ row, field, gone }: ReplyProps): ReactNode {
   const id = useId();
   const reference = referenceOf(row);
   const origin = useOrigin();
@@ -86,6 +91,7 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
     }
   };
 
+  if (gone && isBlank(draft)) return null;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: pictures may be dropped on it; the button beside adds them too.
     <div
