@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { shellWord } from '../../../base/shell-word.ts';
-import { fiberRowSchema } from '../../../contract/fiber.ts';
+import { type FiberDocument, fiberRowSchema, NEW_WORKTREE } from '../../../contract/fiber.ts';
 import type { DaemonClient } from '../../daemon-client/client.ts';
 
 const rowsSchema = z.object({
@@ -15,10 +15,10 @@ type Row = z.output<typeof rowsSchema>['fibers'][number];
 /** Warns whoever sets a fiber to work in a folder in which a worker of another one is (DSP-6). */
 export async function sharedFolderWarnings(
   daemon: Pick<DaemonClient, 'get'>,
-  fiber: { id: string; project_dir?: string | undefined },
+  fiber: Pick<FiberDocument, 'id' | 'project_dir' | 'svc'>,
   svc: string,
 ): Promise<string[]> {
-  if (fiber.project_dir === undefined) return [];
+  if (fiber.project_dir === undefined || fiber.svc?.worktree === NEW_WORKTREE) return [];
   const { fibers } = await daemon.get('/fibers?svc=1', rowsSchema);
   const others = workersIn(fibers, fiber.id, fiber.project_dir);
   if (others.length === 0) return [];

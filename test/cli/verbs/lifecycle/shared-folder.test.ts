@@ -33,6 +33,13 @@ describe('a folder that a fiber is set to work in', () => {
     expect(await sharedFolderWarnings({ get }, { id: 'a' }, 'svc')).toEqual([]);
   });
 
+  it('[DSP-6] is not warned of where the next start makes a git worktree', async () => {
+    const get = (async () => ({ fibers: [row('map-tiles', '/srv/app')] })) as never;
+    const svc = { kind: 'oneshot', worktree: 'new' } as const;
+    const fiber = { id: 'link-audit', project_dir: '/srv/app', svc };
+    expect(await sharedFolderWarnings({ get }, fiber, 'svc')).toEqual([]);
+  });
+
   it('names no more fibers than a person reads', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const get = (async () => ({ fibers: names.map((name) => row(name, '/srv/app')) })) as never;
