@@ -20,10 +20,15 @@ export type Tally = { rows: SpendRow[]; total: Tokens | null; unknown: number };
 
 const NO_FIBER = '(no fiber)';
 
-/** The sessions that the ledger names and that began at that time or later, each once, oldest first. */
+/**
+ * The sessions that the ledger names and that began at that time or later, each once, oldest first. A fiber that was filed
+ * elsewhere is called as the newest line calls it.
+ */
 export function begunSessions(lines: readonly SessionLine[], since: number): BegunSession[] {
   const known = new Map<string, BegunSession>();
+  const names = new Map<string, string>();
   for (const { session, uid, fiber, agent, harness, at } of lines) {
+    if (uid !== null && fiber !== null) names.set(uid, fiber);
     if (session === null) continue;
     const before = known.get(session);
     known.set(session, {
@@ -37,6 +42,7 @@ export function begunSessions(lines: readonly SessionLine[], since: number): Beg
   }
   return [...known.values()]
     .filter(({ began_at }) => began_at >= since)
+    .map((one) => ({ ...one, fiber: (one.uid === null ? null : names.get(one.uid)) ?? one.fiber }))
     .sort((a, b) => a.began_at - b.began_at);
 }
 

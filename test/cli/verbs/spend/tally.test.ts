@@ -28,6 +28,11 @@ describe('the sessions that began', () => {
       { session: 'a', uid: 'u2', fiber: 'moved', agent: 'sonnet', began_at: NOON - 5 },
     ]);
   });
+
+  it('are of one fiber although it was filed elsewhere meanwhile', () => {
+    const lines = [line('a'), line('b', { fiber: 'archive/loader' })];
+    expect(begunSessions(lines, 0).map(({ fiber }) => fiber)).toEqual(['archive/loader', 'archive/loader']);
+  });
 });
 
 describe('what sessions used', () => {
