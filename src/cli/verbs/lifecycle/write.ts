@@ -143,7 +143,7 @@ async function runHere(
   const next = await nextOf(context, fiber);
   const warnings = agentsWarning(context, fiber);
   // Only whoever says where or by whom it is worked on is told what is missing for that.
-  if ('agent' in fields) {
+  if ('agent' in fields || fields.action === 'set-model') {
     warnings.push(...(await readinessWarnings(context, fiber)));
     const svc = svcOf(readSettings(context.env));
     if (daemon !== null) warnings.push(...(await sharedFolderWarnings(daemon, fiber, svc)));

@@ -10,9 +10,9 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 /** Codex is there, Pi is not. */
-const run = (verb: string, args: string[]) =>
+const run = (verb: string, args: string[], path = programs()) =>
   runVerb([verb, ...args], {
-    env: { PATH: programs(), SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_DATA_DIR: `${temp.root}/data` },
+    env: { PATH: path, SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_DATA_DIR: `${temp.root}/data` },
     cwd: temp.root,
   });
 
@@ -61,6 +61,12 @@ describe('service verbs', () => {
         expect.stringContaining('svc: warning: the fiber is written, but agent pi cannot start here: '),
       ]);
       expect(temp.store.read('a')).toMatchObject({ status: 'active', svc: { agent: 'pi' } });
+    });
+
+    it('warns of the one that has the model', async () => {
+      await run('install', ['a', '--project-dir', '.']);
+      const { code, err } = await run('set-model', ['a', 'gpt-6.1-sol'], '/nowhere');
+      expect([code, err]).toEqual([0, expect.stringContaining('agent codex-sol cannot start here: ')]);
     });
 
     it('takes it for another host, and from a daemon that has asked for the document alone', async () => {
