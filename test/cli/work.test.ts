@@ -79,7 +79,7 @@ describe('svc status', () => {
               state: 'ended',
               captured_at: 1,
               ended_at: 2,
-              ended_reason: 'exited with 3',
+              ended_reason: 'agent_missing',
               effort: 'high',
               prompt_file: '/data/runs/r/prompt.md',
               text_file: '/data/runs/r/text.md',
@@ -107,7 +107,7 @@ describe('svc status', () => {
     const { code, out } = await machine.svc('status');
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^needs you\ta capture\tpi made no fiber of it: exited with 3; .*\tsvc daemon status\n/,
+      /^needs you\ta capture\tpi made no fiber of it: the program of its agent was not found; .*\tsvc daemon status\n/,
     );
     expect(out).toContain('working\twork/loader\tclaude-sonnet\t3 min\t-\t\n');
     expect(out).toContain(
@@ -125,7 +125,7 @@ describe('svc status', () => {
     expect(daemon).toMatch(/^daemon +pid /);
     expect(daemon).toMatch(/\/srv\/a\tstale\t2\tnever\tit did not answer\n/);
     expect(daemon).toMatch(
-      /capture-1\tpi\t.*\tended \(exited with 3\)\t\/data\/runs\/r\/text\.md\nTo try it again: svc capture - --project-dir \/srv\/dev --agent pi --store \/srv\/notes --effort high --surface cli < \/data\/runs\/r\/text\.md\nOr take it off the list: svc incident dismiss r\n/,
+      /capture-1\tpi\t.*\tended \(the program of its agent was not found\)\t\/data\/runs\/r\/text\.md\nTo try it again: svc capture - --project-dir \/srv\/dev --agent pi --store \/srv\/notes --effort high --surface cli < \/data\/runs\/r\/text\.md\nOr take it off the list: svc incident dismiss r\n/,
     );
     expect(daemon).toContain('tmux does not answer: timed out; see: svc doctor');
   });

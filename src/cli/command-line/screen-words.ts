@@ -39,9 +39,13 @@ const END_WORDS: Readonly<Record<string, string>> = {
   session_gone: 'its terminal was closed',
   memory_limit: 'killed at its memory limit',
   exited: 'its program ended',
+  agent_missing: 'the program of its agent was not found',
+  project_dir_missing: 'its folder could not be entered',
+  never_begun: 'its conversation never began',
+  conversation_missing: 'its conversation is gone',
 };
 
-/** Why a run was over without a handoff; what no word stands for, as it is recorded. */
+/** Why a run or a capture was over without a handoff; what no word stands for, as it is recorded. */
 export function endWords(reason: string): string {
   return END_WORDS[reason] ?? reason.replaceAll('_', ' ');
 }

@@ -2,7 +2,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import type { State } from '../../../contract/http/state.ts';
 import { continuedLine } from '../../command-line/fit-width.ts';
 import { formatMoment, formatTable } from '../../command-line/output.ts';
-import { muxOwnerWords } from '../../command-line/screen-words.ts';
+import { endWords, muxOwnerWords } from '../../command-line/screen-words.ts';
 import { incidentLines } from '../incident.ts';
 
 /** What the daemon keeps of its own as sections; empty ones are left out, except the stores. */
@@ -81,7 +81,7 @@ function captureRows(state: State, now: number): string[][] {
     capture.mux_session ?? `conversation ${capture.thread_id ?? capture.run_id}`,
     capture.agent,
     formatMoment(capture.captured_at, now),
-    capture.ended_reason === null ? capture.state : `${capture.state} (${capture.ended_reason})`,
+    capture.ended_reason === null ? capture.state : `${capture.state} (${endWords(capture.ended_reason)})`,
     capture.text_file ?? capture.prompt_file,
   ]);
 }

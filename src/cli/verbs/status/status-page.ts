@@ -4,7 +4,14 @@ import { contextUseSchema } from '../../../contract/fiber.ts';
 import { placesSchema, type State } from '../../../contract/http/state.ts';
 import type { Version } from '../../../contract/http/version.ts';
 import { withClock } from '../../command-line/output.ts';
-import { gateWords, holdWords, lastLine, letGo, refusalWords } from '../../command-line/screen-words.ts';
+import {
+  endWords,
+  gateWords,
+  holdWords,
+  lastLine,
+  letGo,
+  refusalWords,
+} from '../../command-line/screen-words.ts';
 import { isOpen, type Place, type PlacedRow, placeOf } from './place.ts';
 
 const lineSchema = z.object({
@@ -225,7 +232,7 @@ function lostCaptures({ captures }: State, svc: string): StatusLine[] {
           {
             what: 'a capture',
             fibers: [],
-            words: `${agent} made no fiber of it${ended_reason === null ? '' : `: ${ended_reason}`}; its text is kept`,
+            words: `${agent} made no fiber of it${ended_reason === null ? '' : `: ${endWords(ended_reason)}`}; its text is kept`,
             since: ended_at,
             commands: [`${svc} daemon status`],
           },
