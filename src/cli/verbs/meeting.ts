@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join as joinPath, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { CodedError, isCoded } from '../../base/errors.ts';
+import { CodedError, isCoded, systemCode } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import { capturedSchema } from '../../contract/http/capture.ts';
 import {
@@ -255,7 +255,12 @@ export const play = defineVerb({
 });
 
 async function readWav(path: string, name: string): Promise<Buffer> {
-  return samplesOfWav(await readRegularFile(path, MOST_SOUND_BYTES), name);
+  const file = await readRegularFile(path, MOST_SOUND_BYTES).catch((error: unknown) => {
+    const code = systemCode(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    throw new CodedError('file_not_found', `there is no file ${path}; check the path`, { cause: error });
+  });
+  return samplesOfWav(file, name);
 }
 
 /** Has flite, a program of Debian, speak a conversation with pauses between its sentences. */

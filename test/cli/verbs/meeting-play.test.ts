@@ -30,4 +30,10 @@ describe('a sound file that is played into a meeting', () => {
     expect(() => samplesOfWav(file, 'a.wav')).toThrow(why);
     expect(() => samplesOfWav(file, 'a.wav')).toThrow('ffmpeg -i a.wav -ar 16000');
   });
+
+  it('names a file with a space as a shell takes it', () => {
+    expect(() => samplesOfWav(Buffer.from('ID3'), 'my talk.mp3')).toThrow(
+      "ffmpeg -i 'my talk.mp3' -ar 16000",
+    );
+  });
 });

@@ -247,3 +247,13 @@ describe('svc meeting', () => {
     expect(err).toContain('no worker yet');
   });
 });
+
+describe('svc meeting play', () => {
+  it('names a file that is not there', async () => {
+    await serve({});
+    expect(await machine.svc('meeting', 'play', 'talk.wav')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^svc: there is no file \/.*\/talk\.wav; check the path\n$/),
+    });
+  });
+});

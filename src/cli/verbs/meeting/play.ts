@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import { CodedError, messageOf } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { type AudioMessage, audioMessageSchema } from '../../../contract/http/meeting.ts';
 import { SAMPLE_RATE } from '../../../contract/recorder.ts';
 import type { DaemonAddress } from '../../daemon-client/client.ts';
@@ -17,7 +18,7 @@ export function samplesOfWav(file: Buffer, name: string): Buffer {
   const refuse = (what: string) =>
     new CodedError(
       'invalid_request',
-      `${name} ${what}; make it one with: ffmpeg -i ${name} -ar ${SAMPLE_RATE} -ac 1 -c:a pcm_s16le speech.wav`,
+      `${name} ${what}; make it one with: ffmpeg -i ${shellWord(name)} -ar ${SAMPLE_RATE} -ac 1 -c:a pcm_s16le speech.wav`,
     );
   if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE')
     throw refuse('is no WAV file');
