@@ -49,9 +49,9 @@ among their options.
 
 A refusal is one sentence on standard error, \`svc: <message>\`. With \`--json\` it is
 \`{"error": "<code>", "message": "<sentence>"}\` there, with the same exit code, and standard output stays empty.
-\`svc daemon status\` without a daemon is an answer on standard output with exit code 3, and \`svc doctor\` and
-\`svc fiber check\` print what they found and exit with 1 where something is wrong. Output has no colours, and a
-closed pipe (\`svc fiber ls | head\`) ends a command quietly.
+A verb that has an answer although something is wrong, as \`svc doctor\` or \`svc daemon status\` without a daemon, prints
+that answer on standard output; its part below names the exit code. Into a file or a pipe output has no colours, and a closed
+pipe (\`svc fiber ls | head\`) ends a command quietly.
 
 ## Text that others wrote
 
@@ -62,8 +62,8 @@ stand as \`\\uXXXX\`. JSON stays JSON of the same value. Line ends, tabs and emo
 
 ## JSON
 
-With \`--json\` a command prints one JSON document, of the type that stands with it below; \`svc daemon logs\` prints one
-a line. With \`--dry-run\` it prints a [Rehearsal](#rehearsal) instead.
+With \`--json\` a command prints one JSON document, of the type that stands with it below; \`svc daemon logs\`
+and \`svc transcript\` print one a line. With \`--dry-run\` it prints a [Rehearsal](#rehearsal) instead.
 
 ## Completion
 
