@@ -43,6 +43,15 @@ export function isSafeId(id: string): boolean {
   );
 }
 
+/** Throws `invalid_request` for what cannot be a canonical id, nor a part of one. */
+export function requireSafeId(reference: string): void {
+  if (isSafeId(reference.trim())) return;
+  throw new CodedError(
+    'invalid_request',
+    `"${reference}" cannot be the id of a fiber; svc fiber ls lists them`,
+  );
+}
+
 /**
  * Possible paths of the document of a canonical id: in its own folder, and for a single component also bare at the
  * root.

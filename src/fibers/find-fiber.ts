@@ -1,5 +1,5 @@
 import { CodedError, isCoded } from '../base/errors.ts';
-import { isSafeId } from './fiber-id.ts';
+import { requireSafeId } from './fiber-id.ts';
 import { fibersMeant, namePaths, noFiberCalled, severalCalled, tellApart } from './fiber-reference.ts';
 import type { Store } from './store.ts';
 
@@ -12,12 +12,8 @@ export type FoundFiber = { store: Store; id: string };
  * found and a store could not be searched completely.
  */
 export function findFiber(stores: readonly Store[], reference: string): FoundFiber {
+  requireSafeId(reference);
   const ref = reference.trim();
-  if (!isSafeId(ref))
-    throw new CodedError(
-      'invalid_request',
-      `"${reference}" cannot be the id of a fiber; svc fiber ls lists them`,
-    );
   const byId = stores.filter((store) => store.locate(ref) !== null);
   if (byId.length > 0)
     return only(

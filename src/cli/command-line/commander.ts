@@ -1,6 +1,6 @@
 import { type Command, Argument as CommanderArgument, Option as CommanderOption } from 'commander';
 import { systemClock } from '../../base/clock.ts';
-import { CodedError } from '../../base/errors.ts';
+import { requireSafeId } from '../../fibers/fiber-id.ts';
 import { askFirst } from './confirm.ts';
 import type { Argument, Option } from './options.ts';
 import { printOutcome } from './output.ts';
@@ -107,8 +107,8 @@ function commanderArgument({ usage, description, choices, parse, fallback }: Arg
 
 /** A fiber as it is typed. An empty one, as of a variable that is not set, names none for any verb. */
 function fiberText(text: string): string {
-  if (text.trim() !== '') return text;
-  throw new CodedError('invalid_request', `"${text}" cannot be the id of a fiber; svc fiber ls lists them`);
+  if (text.trim() === '') requireSafeId(text);
+  return text;
 }
 
 /** The option for the parser, with its names and the placeholder of its value. */

@@ -5,6 +5,7 @@ import { readSettings } from '../../config/settings.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { stateSchema } from '../../contract/http/state.ts';
+import { requireSafeId } from '../../fibers/fiber-id.ts';
 import { fibersMeant, noFiberCalled, severalCalled } from '../../fibers/fiber-reference.ts';
 import type { CliContext } from '../command-line/verb.ts';
 import { connectDaemon, createDaemonClient, type DaemonClient } from './client.ts';
@@ -46,6 +47,7 @@ export async function askForFiber<T>(
   { fiber, host }: { fiber: string; host: string | undefined },
   ask: (of: DaemonOfFiber) => Promise<T>,
 ): Promise<T> {
+  requireSafeId(fiber);
   const daemon = await connectDaemon(readSettings(context.env));
   const first = host === undefined ? { daemon, host: null } : await atHost(daemon, host);
   try {

@@ -71,3 +71,18 @@ it('waits longer for another host than the daemon does, and names the host', asy
   expect(code).not.toBe(0);
   expect(err).toMatch(/does not answer what it is asked of host-b: no answer within 125 s/);
 });
+
+it.each([
+  ['status', '/etc/passwd'],
+  ['log', '.'],
+  ['transcript', 'work//loader'],
+  ['why', 'work/'],
+])('svc %s says that %s cannot be the id of a fiber', async (verb, typed) => {
+  const machine = createMachine();
+  onTestFinished(() => machine.remove());
+  await serveDaemon(machine, {});
+  expect(await machine.svc(verb, typed)).toMatchObject({
+    code: 2,
+    err: `svc: "${typed}" cannot be the id of a fiber; svc fiber ls lists them\n`,
+  });
+});
