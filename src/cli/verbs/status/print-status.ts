@@ -36,7 +36,7 @@ export function printStatus(page: StatusPage, options: PrintOptions): Styled {
   const coming = [...working.flatMap((one) => (one.state === 'starting' ? [one.fiber_id] : [])), ...starting];
   const needs =
     count === 0
-      ? [`${quietWords(page, options.svc)}\n`]
+      ? quietLine(page, options.svc)
       : group(
           'needs_you',
           count === 1 ? '1 needs you' : `${count} need you`,
@@ -175,17 +175,21 @@ function limitOf({ workers }: StatusPage): string {
   return workers.most === null ? '' : `, ${workers.count - workers.resting} of ${workers.most} places taken`;
 }
 
-function quietWords(
+/** What there is nothing of. A review, a fault and a fiber that cannot start ask for a person, too. */
+function quietLine(
   { working, review, starting, faults, cannot_start, next, drafts }: StatusPage,
   svc: string,
-): string {
-  const words = ['Nothing needs you.'];
-  if (working.length === 0) words.push('Nothing is running.');
-  const nothing = [working, review, starting, faults, cannot_start, next].every(
-    (group) => group.length === 0,
-  );
-  if (nothing) words.push(`${drafts === 1 ? '1 draft' : `${drafts} drafts`} (${svc} fiber ls).`);
-  return words.join(' ');
+): string[] {
+  const isEmpty = (group: readonly unknown[]) => group.length === 0;
+  const asks_nothing = [review, faults, cannot_start].every(isEmpty);
+  const words = [
+    ...(asks_nothing ? ['Nothing needs you.'] : []),
+    ...(isEmpty(working) ? ['Nothing is running.'] : []),
+    ...(asks_nothing && [working, starting, next].every(isEmpty)
+      ? [`${drafts === 1 ? '1 draft' : `${drafts} drafts`} (${svc} fiber ls).`]
+      : []),
+  ];
+  return isEmpty(words) ? [] : [`${words.join(' ')}\n`];
 }
 
 function nextLine({ next }: StatusPage, options: PrintOptions): string {

@@ -169,6 +169,18 @@ describe('what needs a person', () => {
   });
 });
 
+describe('that nothing needs a person', () => {
+  it('is not said above what asks for one', () => {
+    const quiet = 'Nothing needs you. Nothing is running. 0 drafts (svc fiber ls).\n';
+    expect(printed(page([]))).toMatch(new RegExp(`^${quiet.replace(/[.()]/g, '\\$&')}`));
+    const works = page([{ status: 'active', runtime: run() }]);
+    expect(printed(works)).toMatch(/^Nothing needs you\.\n/);
+    const closed = { status: 'closed', closed_at: new Date(NOW).toISOString() } as const;
+    expect(printed(page([closed]))).toMatch(/^Nothing is running\.\n◇ 1 to review\n/);
+    expect(printed(page([closed, { status: 'active', runtime: run() }]))).toMatch(/^◇ 1 to review\n/);
+  });
+});
+
 describe('what is to review', () => {
   it('is told with its outcome, and how its last worker died; the newest first', () => {
     const closed = (closed_at: string, over: Partial<FiberRow> = {}) => ({
