@@ -3,15 +3,17 @@ import {
   closeSync,
   fchmodSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { withPath } from './file-error.ts';
 
@@ -137,13 +139,15 @@ function temporaryPrefix(target: string): string {
   return `.${basename(target)}.tmp-`;
 }
 
-function resolveLink(path: string): string {
+/** The file that a path names over symlinks, also where it is missing: the last link is kept for who made it. */
+export function resolveLink(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return path;
-    throw error;
+    if (systemCode(error) !== 'ENOENT') throw error;
   }
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
+  return resolveLink(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
 function existingMode(path: string): number | undefined {

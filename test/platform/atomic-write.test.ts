@@ -2,6 +2,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -36,6 +37,14 @@ describe('writeFileAtomic', () => {
     symlinkSync('real', join(folder, 'link'));
     writeFileAtomic(join(folder, 'link'), 'new');
     expect(readFileSync(join(folder, 'real'), 'utf8')).toBe('new');
+  });
+
+  it('makes the file that a symlink names where it is missing, and keeps the link', () => {
+    symlinkSync('real', join(folder, 'middle'));
+    symlinkSync('middle', join(folder, 'link'));
+    writeFileAtomic(join(folder, 'link'), 'new');
+    expect(readFileSync(join(folder, 'real'), 'utf8')).toBe('new');
+    expect(readlinkSync(join(folder, 'link'))).toBe('middle');
   });
 
   it('leaves the old file and nothing else if it is interrupted before the rename', () => {

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { sha256Of } from '../../../base/digest.ts';
 import { CodedError } from '../../../base/errors.ts';
 import type { SharedFile } from '../../../harness/harness.ts';
-import { removeLeftTemporaries, writeFileAtomic } from '../../../platform/atomic-write.ts';
+import { removeLeftTemporaries, resolveLink, writeFileAtomic } from '../../../platform/atomic-write.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import { mayRun } from '../../../platform/process-facts.ts';
 import { RECEIPT_FILE, type Receipt, readReceipt, readText } from './receipt.ts';
@@ -87,7 +87,7 @@ function change(plan: Plan, path: string, now: string | null, text: string | nul
 export function applyChanges(home: string, changes: readonly Change[]): void {
   for (const { path, text } of changes) {
     if (text === null) {
-      rmSync(path, { force: true });
+      rmSync(resolveLink(path), { force: true });
       removeEmpty(home, dirname(path));
     } else {
       makeFolder(dirname(path));

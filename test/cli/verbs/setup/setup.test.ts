@@ -5,7 +5,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,6 +73,17 @@ const SETTINGS = [
 ] as const;
 
 describe('svc setup', () => {
+  it('keeps a link of the user whose file is not there yet', async () => {
+    mkdirSync(join(home, 'dotfiles'));
+    mkdirSync(join(home, '.claude'));
+    symlinkSync('../dotfiles/claude.json', join(home, '.claude/settings.json'));
+    expect((await svc('setup', 'claude')).code).toBe(0);
+    expect(JSON.parse(text('dotfiles/claude.json'))).toHaveProperty('hooks');
+    expect((await svc('setup', 'claude', '--uninstall')).code).toBe(0);
+    expect(readlinkSync(join(home, '.claude/settings.json'))).toBe('../dotfiles/claude.json');
+    expect(existsSync(join(home, 'dotfiles/claude.json'))).toBe(false);
+  });
+
   it.each(SETTINGS)(
     'keeps the user’s settings, is idempotent, and removes exactly its part: %s',
     async (_how, before) => {
