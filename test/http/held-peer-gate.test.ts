@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
-import { HeldPeerGate } from '../../src/http/held-peer-gate.ts';
+import { HeldPeerGate } from '../../src/http/peer-gate.ts';
 import { findExecutable } from '../../src/platform/find-executable.ts';
 import type { ConnectionEnds, PeerLookup } from '../../src/platform/peer-credentials-lsof.ts';
 import { lsofPeerLookup } from '../../src/platform/peer-credentials-lsof.ts';
