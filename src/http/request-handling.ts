@@ -1,9 +1,7 @@
-import type { AccessPolicy, Peer } from '../access/decide-access.ts';
+import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import { Admission } from './admission.ts';
 import { type AnsweredRequest, Answering } from './answering.ts';
-import { Destinations } from './destinations.ts';
 import { refusal } from './error-reply.ts';
 import type { Exchange, Unsent } from './exchange.ts';
 import { Forwarder, type ForwarderOptions } from './forwarder.ts';
@@ -80,7 +78,6 @@ export class RequestHandling implements RequestTaker {
   #whenIdle: (() => void) | null = null;
   #count = 0;
   #prefix: string;
-  #admission: Admission;
   #answers: Answering;
   #slow: SlowBodies;
   readonly unsent: Unsent;
@@ -90,7 +87,6 @@ export class RequestHandling implements RequestTaker {
   #upgrades: SocketUpgrades;
   #forwarder: Forwarder;
   #memory: BodyMemory;
-  #destinations: Destinations;
   #input: RequestInput;
   #calls: RowCalls;
   readonly settled = () => {
@@ -112,9 +108,7 @@ export class RequestHandling implements RequestTaker {
       ...{ clock: options.clock, stall_ms },
     };
     this.#answers = new Answering({ ...options, streams: this.unsent.streams });
-    this.#admission = new Admission(options, this.#answers);
-    this.#destinations = new Destinations(options.route);
-    this.#input = new RequestInput(this.#destinations);
+    this.#input = new RequestInput(options.route);
     this.#forwarder = new Forwarder(options);
     this.#calls = new RowCalls(this.#answers, this.#forwarder);
     const sockets = options.routes.flatMap(({ socket }) => (socket === undefined ? [] : [socket]));
@@ -156,7 +150,7 @@ export class RequestHandling implements RequestTaker {
       };
       call = accepted;
       if (exchange.may_refuse) exchange.refuse = (error) => this.#answers.fail(accepted, error, true);
-      if (this.#admission.admits(accepted, peer)) this.#match(accepted);
+      if (this.#admits(accepted, peer)) this.#match(accepted);
     } catch (error) {
       if (call === null) exchange.drop();
       else this.#answers.fail(call, error);
@@ -176,6 +170,40 @@ export class RequestHandling implements RequestTaker {
     await new Promise<void>((resolve) => {
       this.#whenIdle = resolve;
     });
+  }
+
+  /** False for a request that its head alone has refused: a fault in its framing, no access, an unknown expectation. */
+  #admits(call: Call, peer: Peer): boolean {
+    const { head } = call;
+    if (head.fault !== null) {
+      this.#answers.fail(call, refusal('invalid_request', head.fault, { issues: [] }), true);
+      return false;
+    }
+    const decision = decideAccess(
+      {
+        host: head.headers.host ?? null,
+        origin: head.headers.origin ?? null,
+        fetch_site: head.headers['sec-fetch-site'] ?? null,
+        fetch_mode: head.headers['sec-fetch-mode'] ?? null,
+        fetch_dest: head.headers['sec-fetch-dest'] ?? null,
+        method: head.method,
+        is_upgrade: head.headers.upgrade !== undefined,
+        peer,
+      },
+      this.#options.access,
+    );
+    if (!decision.allow) {
+      this.#options.logger.debug({ request_id: call.exchange.id, ...decision.body }, 'request refused');
+      this.#answers.answer(call, { status: decision.status, json: decision.body });
+      return false;
+    }
+    const { expect } = head.headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+      const sentence = 'The only expectation that a request may state is 100-continue.';
+      this.#answers.fail(call, refusal('expectation_failed', sentence), true);
+      return false;
+    }
+    return true;
   }
 
   #match(call: Call): void {
@@ -270,9 +298,7 @@ export class RequestHandling implements RequestTaker {
     const divert = () => {
       upload = this.#calls.divert(call, row, body);
     };
-    const came = this.#destinations.looksInBody(row)
-      ? this.#destinations.finder(call, row, divert, refused)
-      : undefined;
+    const came = this.#input.looksInBody(row) ? this.#input.finder(call, row, divert, refused) : undefined;
     const body = collectBody(call.exchange, rules, { refused, done, ...(came && { came }) });
     call.exchange.whenSettled = () => {
       body.discard();

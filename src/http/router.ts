@@ -1,4 +1,4 @@
-import { decodePath } from './request-url.ts';
+import { decodePath } from './request-head.ts';
 import type { Method, Row } from './row.ts';
 
 /** A row with what can be worked out once, before any request. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodePath, parseQuery } from '../../src/http/request-url.ts';
+import { decodePath, parseQuery } from '../../src/http/request-head.ts';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((value) => value.isWellFormed());
 const hostile = fc.constantFrom('%', '2', 'e', 'E', 'f', 'F', '0', '.', '/', '\0', 'a', 'é');

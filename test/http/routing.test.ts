@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { namedHost } from '../../src/http/destinations.ts';
+import { namedHost } from '../../src/http/request-input.ts';
 import type { Route, Routing } from '../../src/http/routing.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, postRow, type Served, serve } from './served.ts';
