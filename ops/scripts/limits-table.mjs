@@ -584,7 +584,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'http/held-peer-gate.ts',
+        'http/peer-gate.ts',
         'MOST_HELD',
         'Connections that wait for a peer lookup',
         'connections',
@@ -1005,7 +1005,7 @@ export const LIMITS = [
         'file',
       ],
       [
-        'ledgers/member-runs.ts',
+        'ledgers/event-scan.ts',
         'LONGEST',
         'A part of a line that is cached',
         'bytes',

@@ -3,7 +3,6 @@ import type { BlockedView, Death, FiberDocument, RunView } from '../contract/fib
 import type { Gate } from '../contract/gates.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { FeedChanges, FeedNotice } from '../contract/threads/poller.ts';
-import { type Changed, ChangeOrder } from './change-order.ts';
 
 /** Rows that changed after a tag; above either bound the whole feed is read instead. */
 const MOST_CHANGES = 1_000;
@@ -26,7 +25,7 @@ export type RowFacts = {
 };
 
 /** A class, for an object that is joined of others takes twice the memory. */
-class FeedRow implements Changed {
+class FeedRow {
   readonly path: string;
   document: FiberDocument;
   /** The very facts that were given last, which most rows are given again and again. */
@@ -38,15 +37,43 @@ class FeedRow implements Changed {
   /** The number of the change that last took it out of the `svc` variant. */
   left_own = 0;
   gone = false;
+  /** The number of its last change, and its neighbours in the order of changes. */
   change = 0;
-  older: Changed | null = null;
-  newer: Changed | null = null;
+  older: FeedRow | null = null;
+  newer: FeedRow | null = null;
 
   constructor(document: FiberDocument, given: RowFacts, facts: string) {
     this.path = document.path;
     this.document = document;
     this.given = given;
     this.facts = facts;
+  }
+}
+
+/** Rows by their last change, as a linked list: a change, and what changed lately, cost nothing for the others. */
+class ChangeOrder {
+  #newest: FeedRow | null = null;
+
+  /** `change` is above that of every row. */
+  changed(row: FeedRow, change: number): void {
+    this.forget(row);
+    row.change = change;
+    row.older = this.#newest;
+    if (this.#newest !== null) this.#newest.newer = row;
+    this.#newest = row;
+  }
+
+  forget(row: FeedRow): void {
+    if (row.newer !== null) row.newer.older = row.older;
+    else if (this.#newest === row) this.#newest = row.older;
+    if (row.older !== null) row.older.newer = row.newer;
+    row.older = null;
+    row.newer = null;
+  }
+
+  /** Rows that changed after `change`, the newest first. */
+  *after(change: number): Generator<FeedRow> {
+    for (let row = this.#newest; row !== null && row.change > change; row = row.older) yield row;
   }
 }
 
@@ -64,7 +91,7 @@ export class Feed {
   /** Rows that are gone, the longest gone first. */
   #removed = new Map<string, FeedRow>();
   /** All of them by their last change. */
-  #order_of_change = new ChangeOrder<FeedRow>();
+  #order_of_change = new ChangeOrder();
   /** Removals up to this change are forgotten. */
   #forgotten = 0;
   /** The rows as they are listed; null when one came or went. */

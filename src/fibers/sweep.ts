@@ -6,13 +6,15 @@ import { shellWord } from '../base/shell-word.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 import { SweepFindings } from './sweep-findings.ts';
 import { encodeResult, type Reading, type SweepResult } from './sweep-result.ts';
-import { isSettled, NO_STAMP, stampOf } from './sweep-stamp.ts';
 import {
   decodeTable,
   encodeTable,
+  isSettled,
   type KnownFolder,
+  NO_STAMP,
   pathOf,
   type SweepTable,
+  stampOf,
   type TableRow,
 } from './sweep-table.ts';
 import { type DocumentSweepOptions, SweptDocuments } from './swept-documents.ts';

@@ -5,8 +5,16 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { type DocumentPlace, parseRow, unreadableDocument } from './document.ts';
 import { type DocumentFile, DocumentReader, unreadable } from './document-reader.ts';
 import type { SweepFindings } from './sweep-findings.ts';
-import { isSettled, NO_STAMP, stampOf, tokenOf } from './sweep-stamp.ts';
-import { type KnownDocument, type KnownRows, NO_NOTE, type TableRow } from './sweep-table.ts';
+import {
+  isSettled,
+  type KnownDocument,
+  type KnownRows,
+  NO_NOTE,
+  NO_STAMP,
+  stampOf,
+  type TableRow,
+  tokenOf,
+} from './sweep-table.ts';
 
 export type DocumentSweepOptions = {
   /** Whether symlinks out of the store are read. Default: false. */

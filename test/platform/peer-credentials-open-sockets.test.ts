@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenSockets } from '../../src/platform/peer-credentials-open-sockets.ts';
+import { OpenSockets } from '../../src/platform/peer-credentials.ts';
 
 /** Open files as a table: number to inode of a socket, or another kind of file. */
 function openFiles(open: Record<string, number | 'no_socket' | 'closed'>) {

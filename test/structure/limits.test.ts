@@ -709,7 +709,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'http/content-coding.ts MOST_KEPT_BYTES',
     'http/peer-gate.ts MOST_UNDECIDED',
     'ledgers/event-scan.ts DEEPEST',
-    'ledgers/member-runs.ts LONGEST',
+    'ledgers/event-scan.ts LONGEST',
     'platform/file-reader.ts MOST_AT_ONCE',
     'routes/activity.ts MOST_KEPT',
     'routes/activity.ts MOST_KEPT_BYTES',
@@ -770,7 +770,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'routes/attachments.ts BODY_TIMEOUT_MS',
     'routes/message-files.ts BODY_TIMEOUT_MS',
   ],
-  'test/http/held-peer-gate.test.ts': ['http/held-peer-gate.ts MOST_HELD'],
+  'test/http/held-peer-gate.test.ts': ['http/peer-gate.ts MOST_HELD'],
   'test/routes/files.test.ts': ['routes/files.ts MOST_LOOKS'],
   'test/routes/transcripts.test.ts': ['routes/transcripts.ts MOST_LOOKS'],
   'test/ledgers/events-index.test.ts': [

@@ -15,7 +15,7 @@ import {
   type Reading,
   type SweepResult,
 } from '../../fibers/sweep-result.ts';
-import { pathOfToken } from '../../fibers/sweep-stamp.ts';
+import { pathOfToken } from '../../fibers/sweep-table.ts';
 import type { Disks } from '../../platform/disks.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
 import type { Came } from './folder-hints.ts';
