@@ -1,11 +1,10 @@
-import { type Clock, sleep } from '../base/clock.ts';
+import { sleep } from '../base/clock.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
-import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
 import { shellLine } from '../base/shell-word.ts';
 import type { Meeting } from '../contract/http/meeting.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
-import type { MeetingMode, RecorderState } from '../contract/recorder.ts';
+import type { MeetingMode } from '../contract/recorder.ts';
 import type {
   Marked,
   Mirror,
@@ -13,11 +12,12 @@ import type {
   ScribePlace,
   StartMeeting,
 } from '../contract/threads/audio.ts';
-import type { RecorderSession, RecorderStarted } from '../contract/threads/recorder-session.ts';
-import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
+import type { RecorderStarted } from '../contract/threads/recorder-session.ts';
+import type { ProcessIdentity } from '../platform/process-facts.ts';
+import { FollowedRecorder, type FollowedRecorderOptions } from './followed-recorder.ts';
 import { nameOf, timeOfDay, titleOf } from './meeting-name.ts';
-import { type MeetingFiles, type MeetingRecord, RECORDER_SESSION, type ReadState } from './meeting-record.ts';
-import { isStopLost, type JudgedMeeting, judgeMeeting, type SeenMeeting } from './meeting-state.ts';
+import { type MeetingRecord, RECORDER_SESSION } from './meeting-record.ts';
+import { type JudgedMeeting, markRefusal, type StopStep, stopStep } from './meeting-state.ts';
 import {
   type FoundRecorder,
   mirrorPath,
@@ -42,12 +42,10 @@ const UNSEEN_MS = 5_000;
 /** The multiplexer session of a recorder; rejects where nobody can tell. */
 type RecorderSessions = {
   start(spec: { name: string; cwd: string; command: string[] }): Promise<RecorderStarted>;
-  look(name: string): Promise<RecorderSession>;
   end(name: string): Promise<'killed' | 'gone' | 'unknown'>;
 };
 
-export type MeetingServiceOptions = {
-  files: MeetingFiles;
+export type MeetingServiceOptions = FollowedRecorderOptions & {
   sessions: RecorderSessions;
   /** Looks for the program again each time. */
   findRecorder(): FoundRecorder;
@@ -55,15 +53,8 @@ export type MeetingServiceOptions = {
   tmux_socket: string | null;
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
-  clock: Clock;
-  /** Milliseconds of the system's clock that nobody sets, which the recorder reads too. */
-  monotonic(): number;
-  logger: Logger;
   /** An id that no other recording has. */
   newLaunch(): string;
-  lifeOf(process: ProcessIdentity): Promise<ProcessLife>;
-  /** Sends SIGINT; throws where the process is gone. */
-  interrupt(process: ProcessIdentity): void;
   /** Told whenever the recorder was looked at. */
   onLook?: () => void;
 };
@@ -87,6 +78,7 @@ type Current = { record: MeetingRecord; judged: JudgedMeeting; socket: string | 
  */
 export class MeetingService {
   readonly #in: MeetingServiceOptions;
+  readonly #recorder: FollowedRecorder;
   readonly #changing = new Mutex();
   #current: Current | null = null;
   #stopLooking: (() => void) | null = null;
@@ -94,17 +86,9 @@ export class MeetingService {
   #lookedAt = 0;
   /** The tail as it was read last, and the reading of it that is under way. */
   #tail: { name: string; lines: string[]; reading: Promise<void> | null } | null = null;
-  /** What a recorder last said of itself. */
-  #said: RecorderState | null = null;
-  /** The launch whose transcript says that its recorder ended. */
-  #closed: string | null = null;
-  /** The launch whose recorder this daemon has seen alive. */
-  #seenAlive: string | null = null;
-  /** The launch whose recorder this daemon has interrupted. */
-  #interrupted: string | null = null;
-
   constructor(options: MeetingServiceOptions) {
     this.#in = options;
+    this.#recorder = new FollowedRecorder(options);
   }
 
   /** Takes over the meeting that an earlier daemon started. */
@@ -197,7 +181,7 @@ export class MeetingService {
     if (refusal !== null) throw new CodedError('meeting_not_live', refusal);
     // No reader of lines may take a part of it for another line.
     const words = (text ?? '').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ').trim();
-    const line = `# mark ${timeOfDay(this.#transcriptTime(record))}${words === '' ? '' : ` ${words}`}`;
+    const line = `# mark ${timeOfDay(this.#recorder.transcriptTime(record))}${words === '' ? '' : ` ${words}`}`;
     const { transcript } = this.#in.files.pathsOf(record.name);
     if (dry_run) return rehearsal(`add the line "${line}" to ${transcript}`);
     await this.#in.files.addLine(transcript, line);
@@ -331,111 +315,20 @@ export class MeetingService {
   }
 
   async #tellToStop(record: MeetingRecord): Promise<void> {
-    const process = await this.#processOf(record);
-    const stopped = { ...record, process, stop_asked_at: this.#in.clock.now() };
-    this.#in.files.keep(stopped);
-    if (process !== null) this.#interrupt(stopped, process);
-    await this.#judge(stopped);
+    await this.#judge(await this.#recorder.stop(record));
     this.#in.logger.info({ launch: record.launch }, 'told the recorder to stop');
   }
 
-  async #sendLostStop(record: MeetingRecord, seen: Pick<SeenMeeting, 'file' | 'life'>): Promise<void> {
-    const is_lost = () =>
-      isStopLost(record, {
-        ...seen,
-        now: this.#in.clock.now(),
-        sent: this.#interrupted === record.launch,
-      });
-    if (!is_lost()) return;
-    const process = await this.#processOf(record);
-    // Another look may have sent it meanwhile.
-    if (process !== null && is_lost()) this.#interrupt(record, process);
-  }
-
-  #interrupt({ launch }: MeetingRecord, process: ProcessIdentity): void {
-    try {
-      this.#in.interrupt(process);
-      this.#interrupted = launch;
-    } catch (error) {
-      this.#in.logger.warn({ err: messageOf(error) }, 'the recorder was gone when it was told to stop');
-    }
-  }
-
   async #judge(record: MeetingRecord): Promise<void> {
-    const { files, clock } = this.#in;
-    const first = await this.#stateOf(record);
-    const life = await this.#lifeOf(record);
-    if (life === 'alive') this.#seenAlive = record.launch;
-    // What it wrote between the two looks is its last word.
-    const { said, unreadable } = life === 'gone' ? await this.#stateOf(record) : first;
-    const log = life === 'gone' ? await files.lastLogLine(record.name) : null;
-    const full = (await files.isFull()) ? files.folder : null;
-    await this.#sendLostStop(record, { file: said, life });
-    const judged = judgeMeeting(record, { file: said, unreadable, full, life, log, now: clock.now() });
-    // One that says that it failed may still write what waits.
-    if (judged?.state === 'failed' && life === 'gone') await this.#closeTranscript(record);
+    const { judged, socket } = await this.#recorder.judge(record);
+    const { files, logger } = this.#in;
     // A look that began before a start, a stop or a dismissal tells nothing of what is there now.
     if (files.read() !== record) return;
     if (judged === null) {
       files.clear();
-      this.#in.logger.info({ launch: record.launch }, 'the meeting is over');
+      logger.info({ launch: record.launch }, 'the meeting is over');
     }
-    this.#become(judged === null ? null : { record, judged, socket: said?.phone ?? null });
-  }
-
-  async #closeTranscript(record: MeetingRecord): Promise<void> {
-    const { launch, name } = record;
-    if (this.#closed === launch) return;
-    const { files } = this.#in;
-    try {
-      const { transcript } = files.pathsOf(name);
-      // It may have ended while no daemon was there; then its files tell when.
-      const ended_at = this.#seenAlive === launch ? null : await files.lastWrite(name);
-      const at = timeOfDay(ended_at ?? this.#transcriptTime(record));
-      await files.closeTranscript(transcript, `# recorder ended ${at} without its last lines`);
-      this.#closed = launch;
-    } catch {
-      // The next look tries again, and the row says the same meanwhile.
-    }
-  }
-
-  /** What the recorder says of itself; while that cannot be read or is gone, what it said last. */
-  async #stateOf(record: MeetingRecord): Promise<ReadState> {
-    const { said, unreadable } = await this.#in.files.recorderState(record);
-    if (said !== null) this.#said = said;
-    const last = this.#said?.launch === record.launch ? this.#said : null;
-    if (said !== null || last === null) return { said, unreadable };
-    return { said: last, unreadable: unreadable ?? 'it is gone' };
-  }
-
-  /** Now, as the recorder of a meeting counts it: a clock that is set during a meeting moves no line. */
-  #transcriptTime({ launch }: MeetingRecord): number {
-    const base = this.#said?.launch === launch ? this.#said.time_base : null;
-    const passed = base == null ? -1 : this.#in.monotonic() - base.monotonic;
-    return base == null || passed < 0 ? this.#in.clock.now() : base.wall + passed;
-  }
-
-  async #lifeOf(record: MeetingRecord): Promise<ProcessLife> {
-    const process = await this.#processOf(record);
-    if (process !== null) return this.#in.lifeOf(process);
-    const session = await this.#lookAtSession();
-    return session.kind === 'there' ? 'alive' : session.kind;
-  }
-
-  /** As it was started; where a daemon ended before it had written that down, as its own file or its session tell. */
-  async #processOf(record: MeetingRecord): Promise<ProcessIdentity | null> {
-    if (record.process !== null) return record.process;
-    const { said } = await this.#stateOf(record);
-    if (said !== null && said.process_started !== null)
-      return { pid: said.pid, start_time: said.process_started };
-    const session = await this.#lookAtSession();
-    return session.kind === 'there' ? session.process : null;
-  }
-
-  #lookAtSession(): Promise<RecorderSession> {
-    return this.#in.sessions
-      .look(RECORDER_SESSION)
-      .catch((error: unknown) => ({ kind: 'unknown' as const, detail: messageOf(error) }));
+    this.#become(judged === null ? null : { record, judged, socket });
   }
 
   /** The last lines as they are on disk; of a disk that does not answer in time, as they were read last. */
@@ -501,27 +394,8 @@ function placeOf({ owner, fiber_uid }: MeetingRecord): ScribePlace {
   return { owner, fiber_uid };
 }
 
-/**
- * Why a meeting in this state takes no mark: before the recorder is live its first line is missing, which names the engine,
- * and `# ended` is the last one.
- */
-function markRefusal(state: JudgedMeeting['state']): string | null {
-  if (state === 'live') return null;
-  if (state === 'stopping') return 'The meeting is being stopped, and takes no mark any more.';
-  if (state === 'failed')
-    return 'The recorder has ended, and the meeting takes no mark any more; start another one with: svc meeting start --project-dir <dir>';
-  return 'The recorder is getting ready, and takes no mark yet; try again in a moment.';
-}
-
 /** The recorder was surely not started; where tmux does not answer, it may have been, and is followed. */
 class NotStarted extends CodedError {}
-
-type StopStep = 'dismiss' | 'interrupt' | 'nothing';
-
-function stopStep({ state }: JudgedMeeting): StopStep {
-  if (state === 'starting' || state === 'failed') return 'dismiss';
-  return state === 'stopping' ? 'nothing' : 'interrupt';
-}
 
 function showStop(step: StopStep, { record: { title }, judged: { state } }: Current): Rehearsal {
   if (step === 'nothing') return rehearsal(`change nothing: the meeting "${title}" is stopping already`);

@@ -106,3 +106,23 @@ function deathOf(phase: RecorderPhase | null, log: string | null): string {
   if (phase === null || phase === 'loading') return `The recorder ended before it recorded anything.${why}`;
   return `The recorder ended in the middle of the meeting; what it wrote until then is in the transcript.${why}`;
 }
+
+/** What ends a meeting in this state (MTS-5 to MTS-7). */
+export type StopStep = 'dismiss' | 'interrupt' | 'nothing';
+
+export function stopStep({ state }: JudgedMeeting): StopStep {
+  if (state === 'starting' || state === 'failed') return 'dismiss';
+  return state === 'stopping' ? 'nothing' : 'interrupt';
+}
+
+/**
+ * Why a meeting in this state takes no mark: before the recorder is live its first line is missing, which names the engine,
+ * and `# ended` is the last one.
+ */
+export function markRefusal(state: JudgedMeeting['state']): string | null {
+  if (state === 'live') return null;
+  if (state === 'stopping') return 'The meeting is being stopped, and takes no mark any more.';
+  if (state === 'failed')
+    return 'The recorder has ended, and the meeting takes no mark any more; start another one with: svc meeting start --project-dir <dir>';
+  return 'The recorder is getting ready, and takes no mark yet; try again in a moment.';
+}
