@@ -1,5 +1,5 @@
 import { type CommitLedgerLine, commitLineSchema } from '../contract/ledger.ts';
-import { Tailer } from './tailer.ts';
+import { type LedgerCounts, Tailer } from './tailer.ts';
 
 const MAX_ENTRIES = 100_000;
 
@@ -18,17 +18,9 @@ export class CommitsLedger {
     });
   }
 
-  get entries(): number {
-    return this.#bySha.size;
-  }
-
-  get malformed(): number {
-    return this.#tailer.malformed;
-  }
-
-  /** Bytes of complete lines read from the file. */
-  get bytes(): number {
-    return this.#tailer.bytes;
+  get counts(): LedgerCounts {
+    const { malformed, bytes } = this.#tailer;
+    return { entries: this.#bySha.size, malformed, bytes };
   }
 
   /** Reads the lines added to the file; throws the system error if it cannot be read. */

@@ -135,8 +135,8 @@ export function startLedgersService(options: {
       commits.refresh();
       const { lines, malformed, bytes, buckets } = events.counts;
       return {
-        sessions: { entries: sessions.entries, malformed: sessions.malformed, bytes: sessions.bytes },
-        commits: { entries: commits.entries, malformed: commits.malformed, bytes: commits.bytes },
+        sessions: sessions.counts,
+        commits: commits.counts,
         messages: messages.counts,
         events: isRead ? { entries: lines, malformed, bytes, buckets } : null,
       };

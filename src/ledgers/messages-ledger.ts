@@ -3,7 +3,7 @@ import { systemCode } from '../base/errors.ts';
 import { type MessageLine, messageLineSchema, parseMessageLine } from '../contract/ledger.ts';
 import { nativeIdOf } from '../contract/session-address.ts';
 import { openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
-import { Tailer } from './tailer.ts';
+import { type LedgerCounts, Tailer } from './tailer.ts';
 
 /** Bytes of the longest line that is read again. */
 const MOST_LINE_BYTES = 64 * 1024;
@@ -27,14 +27,10 @@ export class MessagesLedger {
   }
 
   /** Null before the first read. */
-  get counts(): { entries: number; malformed: number; bytes: number } | null {
+  get counts(): LedgerCounts | null {
     if (!this.#isRead) return null;
-    const sum = (of: (file: LineFile) => number) => this.#files.reduce((total, file) => total + of(file), 0);
-    return {
-      entries: sum((file) => file.entries),
-      malformed: sum((file) => file.malformed),
-      bytes: sum((file) => file.bytes),
-    };
+    const sum = (of: keyof LedgerCounts) => this.#files.reduce((total, { counts }) => total + counts[of], 0);
+    return { entries: sum('entries'), malformed: sum('malformed'), bytes: sum('bytes') };
   }
 
   /** Reads the lines added to the files; throws the system error if one cannot be read. */
@@ -76,29 +72,26 @@ class LineFile {
   readonly #tailer: Tailer<Indexed>;
   /** By session: the times of sending and the places of its lines, in file order. */
   #bySession = new Map<string, { sent_at: number[]; at: number[] }>();
-  entries = 0;
+  #entries = 0;
 
   constructor(path: string) {
     this.#path = path;
     this.#tailer = new Tailer({ path, parse: indexed, max_line_bytes: MOST_LINE_BYTES });
   }
 
-  get malformed(): number {
-    return this.#tailer.malformed;
-  }
-
-  get bytes(): number {
-    return this.#tailer.bytes;
+  get counts(): LedgerCounts {
+    const { malformed, bytes } = this.#tailer;
+    return { entries: this.#entries, malformed, bytes };
   }
 
   refresh(): void {
     this.#tailer.read({
       reset: () => {
         this.#bySession = new Map();
-        this.entries = 0;
+        this.#entries = 0;
       },
       line: ({ sessions, sent_at }, at) => {
-        this.entries += 1;
+        this.#entries += 1;
         for (const session of sessions) this.#add(session, sent_at, at);
       },
     });

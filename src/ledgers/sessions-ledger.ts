@@ -1,6 +1,6 @@
 import { type SessionLine, sessionLineSchema } from '../contract/ledger.ts';
 import { type FindFiber, SessionFibers } from './session-fibers.ts';
-import { Tailer } from './tailer.ts';
+import { type LedgerCounts, Tailer } from './tailer.ts';
 
 const MAX_ENTRIES = 100_000;
 
@@ -21,17 +21,9 @@ export class SessionsLedger {
     });
   }
 
-  get entries(): number {
-    return Math.min(this.#entries.length, this.#bound);
-  }
-
-  get malformed(): number {
-    return this.#tailer.malformed;
-  }
-
-  /** Bytes of complete lines read from the file. */
-  get bytes(): number {
-    return this.#tailer.bytes;
+  get counts(): LedgerCounts {
+    const { malformed, bytes } = this.#tailer;
+    return { entries: Math.min(this.#entries.length, this.#bound), malformed, bytes };
   }
 
   /** Reads the lines added to the file; throws the system error if it cannot be read. */

@@ -11,6 +11,9 @@ export type LedgerSink<T> = {
   line(entry: T, at: number): void;
 };
 
+/** What was read of a ledger; `malformed` and `bytes` as `Tailer` counts them. */
+export type LedgerCounts = { entries: number; malformed: number; bytes: number };
+
 export type TailerOptions<T> = {
   path: string;
   /** Parses the entry in one JSON value; null if it is not an entry. */

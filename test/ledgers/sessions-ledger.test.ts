@@ -42,7 +42,7 @@ describe('the sessions ledger', () => {
     expect(ledger.sessions('u1').map((entry) => entry.at)).toEqual([1, 3]);
     expect(ledger.sessions('u2')).toEqual([{ ...line(2, 'u2'), note: 'kept' }]);
     expect(ledger.sessions('nobody')).toEqual([]);
-    expect([ledger.entries, ledger.malformed]).toEqual([4, 1]);
+    expect(ledger.counts).toMatchObject({ entries: 4, malformed: 1 });
   });
 
   it('keeps no more lines than its limit, evicting the oldest first', () => {
@@ -52,7 +52,7 @@ describe('the sessions ledger', () => {
       if (at % 5 === 0) ledger.refresh();
     }
     ledger.refresh();
-    expect(ledger.entries).toBe(4);
+    expect(ledger.counts.entries).toBe(4);
     expect(ledger.sessions().map((entry) => entry.at)).toEqual([20, 21, 22, 23]);
     expect(ledger.sessions('u2').map((entry) => entry.at)).toEqual([20, 23]);
     expect(ledger.sessions('u0').map((entry) => entry.at)).toEqual([21]);

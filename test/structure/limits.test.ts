@@ -627,7 +627,7 @@ const PROBES: Probe[] = [
       );
       const ledger = new CommitsLedger({ path: fileOf(...lines, '') });
       ledger.refresh();
-      return ledger.entries === size;
+      return ledger.counts.entries === size;
     },
   },
   {

@@ -56,7 +56,7 @@ export const sessions: Target = {
   run(input) {
     const ledger = new SessionsLedger({ path: ownFile('sessions.jsonl', input) });
     ledger.refresh();
-    return { entries: ledger.sessions(), malformed: ledger.malformed };
+    return { entries: ledger.sessions(), malformed: ledger.counts.malformed };
   },
   judge: (input, answer) => compare(input, answer, (value) => sessionLineSchema.safeParse(value).data),
 };
@@ -67,7 +67,7 @@ export const commits: Target = {
   run(input) {
     const ledger = new CommitsLedger({ path: ownFile('commits.jsonl', input) });
     ledger.refresh();
-    return { entries: ledger.commits(), malformed: ledger.malformed };
+    return { entries: ledger.commits(), malformed: ledger.counts.malformed };
   },
   judge: (input, answer) =>
     compare(
