@@ -1,6 +1,4 @@
-import { within } from '../base/clock.ts';
 import { runForRequest } from '../base/request-scope.ts';
-import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -12,6 +10,7 @@ import type { PollHealth } from './state-view.ts';
 import { PolledStore } from './stores/polled-store.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
 import type { StoreLeases } from './stores/store-leases.ts';
+import { StoreListings } from './stores/store-listings.ts';
 import type { StorePoll } from './stores/store-poll.ts';
 import type { World } from './world/world.ts';
 
@@ -25,11 +24,6 @@ const WATCH_MS = 1_000;
 const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */
 const APP_MS = 2_000;
-/**
- * How long a tick waits for listings before it serves what is known, in milliseconds. The first tick, which knows nothing
- * yet, and one that lists every store wait as long as a job of a listing may take.
- */
-const LISTING_WAIT_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export type PollLoopOptions = {
@@ -59,10 +53,7 @@ export type PollLoopOptions = {
 export class PollLoop {
   readonly #options: PollLoopOptions;
   readonly #removed: RemovedFibers;
-  #stores: readonly PolledStore[] = [];
-  readonly #listings = new Map<PolledStore, Promise<void>>();
-  /** Stores whose listing ended after its tick: the next tick serves them and does not list them again. */
-  readonly #late = new Set<PolledStore>();
+  readonly #listings: StoreListings;
   #moved = new Set<string>();
   #cancels: (() => void)[] = [];
   #movedTimer: (() => void) | null = null;
@@ -81,13 +72,30 @@ export class PollLoop {
   constructor(options: PollLoopOptions) {
     this.#options = options;
     this.#removed = new RemovedFibers(options.memory);
-    this.#followRoots();
+    const { world, documents, leases, rows, onFirstListing } = options;
+    this.#listings = new StoreListings({
+      roots: () => options.roots(),
+      open: (root) => this.#follow(root),
+      onRoots: (roots) => documents.setRoots(roots),
+      async onListed(root, first) {
+        await leases.look(root);
+        if (first) onFirstListing?.(root);
+      },
+      onLate: () => {
+        rows.refreshAll(this.#listings.healths);
+        this.#wakeTick(URGENT_MS);
+      },
+      onError: (error) => this.#report(error),
+      listing_timeout_ms: world.settings.listing_timeout_ms,
+      clock: world.clock,
+    });
+    this.#listings.followRoots();
   }
 
   /** Takes the list of stores as it is now, and lists what is new with a tick. */
   takeUpStores(): void {
-    this.#followRoots();
-    this.#options.rows.refreshAll(this.#healths);
+    this.#listings.followRoots();
+    this.#options.rows.refreshAll(this.#listings.healths);
     void this.tick();
   }
 
@@ -102,12 +110,8 @@ export class PollLoop {
       last_tick_at: this.#last_tick_at,
       last_tick_ms: this.#last_tick_ms,
       ticks: this.#ticks,
-      stores: this.#healths,
+      stores: this.#listings.healths,
     };
-  }
-
-  get #healths(): StoreHealth[] {
-    return this.#stores.map((store) => store.health);
   }
 
   /** Begins ticking; resolves when the first tick, which starts at once, and a first look at all workers are over. */
@@ -144,7 +148,7 @@ export class PollLoop {
     for (const cancel of this.#cancels) cancel();
     this.#movedTimer?.();
     this.#tickTimer?.cancel();
-    for (const store of this.#stores) store.close();
+    this.#listings.close();
     await this.#watching;
     await this.#ticking;
   }
@@ -172,79 +176,26 @@ export class PollLoop {
   async #tick(): Promise<void> {
     const { world, dispatcher, rows } = this.#options;
     const started = world.clock.now();
-    this.#followRoots();
+    this.#listings.followRoots();
     const whole = this.#whole;
     this.#whole = false;
     this.#lookAtDataDir();
-    await this.#listStores(whole);
-    this.#removed.look(this.#options.index, this.#stores);
+    await this.#listings.list({ whole, patient: this.#ticks === 0 });
+    this.#removed.look(this.#options.index, this.#listings.stores);
     this.#keepLeases();
-    rows.refreshAll(this.#healths);
+    rows.refreshAll(this.#listings.healths);
     await dispatcher.reconcile();
     this.#watchSurfaces();
     await dispatcher.rounds.startDue();
     await dispatcher.watchActivity();
-    rows.refreshAll(this.#healths);
+    rows.refreshAll(this.#listings.healths);
     this.#last_tick_at = world.clock.now();
     this.#last_tick_ms = this.#last_tick_at - started;
     this.#ticks += 1;
   }
 
-  /** A store that is slow to list keeps no other waiting: a tick of its own follows its listing. */
-  async #listStores(whole: boolean): Promise<void> {
-    for (const store of this.#stores) {
-      const served = this.#late.delete(store) && !whole;
-      if (!served && !this.#listings.has(store)) this.#listings.set(store, this.#listStore(store, whole));
-    }
-    const all = Promise.all(this.#listings.values());
-    const { clock, settings } = this.#options.world;
-    const wait = whole || this.#ticks === 0 ? settings.listing_timeout_ms : LISTING_WAIT_MS;
-    await within(clock, wait, all);
-    for (const store of this.#listings.keys()) this.#late.add(store);
-  }
-
-  async #listStore(store: PolledStore, whole: boolean): Promise<void> {
-    try {
-      const first = store.health.last_ok_at === null;
-      if (!(await store.tick({ whole }))) return;
-      await this.#options.leases.look(store.root);
-      if (first) this.#options.onFirstListing?.(store.root);
-    } catch (error) {
-      this.#report(error);
-    } finally {
-      this.#listings.delete(store);
-      if (this.#late.has(store)) {
-        this.#options.rows.refreshAll(this.#healths);
-        this.#wakeTick(URGENT_MS);
-      }
-    }
-  }
-
   #watchSurfaces(): void {
     void this.#options.dispatcher.watchSurfaces().catch((error) => this.#report(error));
-  }
-
-  /** Stores that came are polled from now on; of those that went nothing is known any more. */
-  #followRoots(): void {
-    if (this.#followsAll()) return;
-    const roots = this.#options.roots();
-    const before = this.#stores;
-    this.#stores = roots.map((root) => before.find((store) => store.root === root) ?? this.#follow(root));
-    this.#options.documents.setRoots(roots);
-    for (const store of before) {
-      if (roots.includes(store.root)) continue;
-      store.close();
-      this.#listings.delete(store);
-      this.#late.delete(store);
-    }
-  }
-
-  /** Whether the stores that are polled are those of the list as it is now. */
-  #followsAll(): boolean {
-    const roots = this.#options.roots();
-    return (
-      roots.length === this.#stores.length && this.#stores.every((store, at) => store.root === roots[at])
-    );
   }
 
   #follow(root: string): PolledStore {
@@ -318,8 +269,8 @@ export class PollLoop {
     await dispatcher.watchStarts().catch((error) => this.#report(error));
     await dispatcher.watchPhases().catch((error) => this.#report(error));
     this.#lookAtDataDir();
-    if (!this.#followsAll()) this.#wakeTick(URGENT_MS);
-    this.#options.rows.refreshStale(this.#healths);
+    if (!this.#listings.followsAll) this.#wakeTick(URGENT_MS);
+    this.#options.rows.refreshStale(this.#listings.healths);
   }
 
   #lookAtDataDir(): void {
@@ -332,7 +283,7 @@ export class PollLoop {
   /** A store that is polled no more keeps its lease while workers of ours run in it. */
   #keepLeases(): void {
     const running = this.#options.memory.runs.all().map((run) => run.store);
-    this.#options.leases.keep(new Set([...this.#stores.map((store) => store.root), ...running]));
+    this.#options.leases.keep(new Set([...this.#listings.stores.map((store) => store.root), ...running]));
   }
 
   #report(error: unknown): void {
