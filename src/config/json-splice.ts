@@ -22,7 +22,12 @@ export function parseCommented(text: string): unknown {
  * the parent of the value must exist.
  */
 export function setKey(text: string, path: JSONPath, value: unknown): string {
-  return withValue(text, path, value);
+  const [edit] = modify(text, path, value, {});
+  if (edit === undefined) return text;
+  const { content } = edit;
+  const added =
+    edit.length === 0 && content.startsWith(',') ? separator(text, path) + content.slice(1) : content;
+  return applyEdits(text, [{ ...edit, content: added }]);
 }
 
 /** Removes a key and its value; a text without the key is unchanged. */
@@ -65,16 +70,7 @@ export function layOut(text: string, path: JSONPath): string {
 
 /** Appends a value to a list. */
 export function appendToList(text: string, path: JSONPath, value: unknown): string {
-  return withValue(text, [...path, -1], value);
-}
-
-function withValue(text: string, path: JSONPath, value: unknown): string {
-  const [edit] = modify(text, path, value, {});
-  if (edit === undefined) return text;
-  const { content } = edit;
-  const added =
-    edit.length === 0 && content.startsWith(',') ? separator(text, path) + content.slice(1) : content;
-  return applyEdits(text, [{ ...edit, content: added }]);
+  return setKey(text, [...path, -1], value);
 }
 
 /** What the last two members of a map or list have between them, so that one more looks like them. */

@@ -490,6 +490,11 @@ function backOn(day: Day, today: Day): string {
   return `It is back in Drafts on ${shortDay(day, today)}.`;
 }
 
+/** A write of which the daemon alone knows what becomes of the row. */
+function told(call: Call, done: string, asks: boolean): Act {
+  return { kind: 'write', call, change: null, undo: null, asks, done };
+}
+
 function onWorker(subject: Subject): Gesture[] {
   const { row, live, owner, state, of, whose, kind } = subject;
   const shared = { group: 'worker', letter: null, key: null } as const;
@@ -530,25 +535,14 @@ function onWorker(subject: Subject): Gesture[] {
       refused: null,
       act: { kind: 'sheet', at: 'screen' },
     });
-  const verb = (
-    id: 'pause' | 'resume' | 'uninstall',
-    { name, says, done, asks = false }: { name: string; says: string; done: string; asks?: boolean },
-  ): Gesture => ({
+  const verb = (id: 'pause' | 'resume', name: string, says: string, done: string): Gesture => ({
     ...shared,
-    group: id === 'uninstall' ? 'shape' : 'worker',
     id,
     name,
     verb: name,
     says,
     refused,
-    act: {
-      kind: 'write',
-      call: { path: '/lifecycle', body: { action: id, ...of } },
-      change: null,
-      undo: null,
-      asks,
-      done,
-    },
+    act: told({ path: '/lifecycle', body: { action: id, ...of } }, done, false),
   });
   if (live)
     found.push({
@@ -558,25 +552,19 @@ function onWorker(subject: Subject): Gesture[] {
       verb: 'Stop worker',
       says: `${workerStops(subject)} The fiber stays as it is until you resume it. This cannot be taken back.`,
       refused,
-      act: {
-        kind: 'write',
-        call: { path: '/kill', body: { ...whose } },
-        change: null,
-        undo: null,
-        asks: true,
-        done: workerStopped(subject),
-      },
+      act: told({ path: '/kill', body: { ...whose } }, workerStopped(subject), true),
     });
   if (row.status === 'active' && row.svc !== undefined)
     found.push(
-      verb('pause', {
-        name: 'Pause',
-        says: live ? 'Its worker goes on; no other starts after it.' : DRAFTS_SAYS[kind],
-        done: 'Paused.',
-      }),
+      verb(
+        'pause',
+        'Pause',
+        live ? 'Its worker goes on; no other starts after it.' : DRAFTS_SAYS[kind],
+        'Paused.',
+      ),
     );
   if (row.svc !== undefined && (row.status !== 'active' || row.held !== undefined))
-    found.push(verb('resume', { name: 'Resume', says: resumeSays(subject), done: 'Resumed.' }));
+    found.push(verb('resume', 'Resume', resumeSays(subject), 'Resumed.'));
   return found;
 }
 
@@ -643,14 +631,11 @@ function ofShape(subject: Subject): Gesture[] {
       name: 'Make it a plain document',
       verb: 'Make it a plain document',
       says: `It is no task any more${live ? '; its worker goes on until it ends' : ' and is not launched'}. Its text stays.`,
-      act: {
-        kind: 'write',
-        call: { path: '/lifecycle', body: { action: 'uninstall', ...of } },
-        change: null,
-        undo: null,
-        asks: true,
-        done: 'It is a plain document now.',
-      },
+      act: told(
+        { path: '/lifecycle', body: { action: 'uninstall', ...of } },
+        'It is a plain document now.',
+        true,
+      ),
     },
   ];
 }

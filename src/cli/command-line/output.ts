@@ -99,7 +99,8 @@ const LOCALE = 'en-GB';
 // Made at their first use: the first one takes 27 ms, and most commands print none.
 const weekday = formatOf({ weekday: 'short' });
 const dayAndMonth = formatOf({ day: 'numeric', month: 'short' });
-const clockTime = formatOf({ hour: '2-digit', minute: '2-digit', hour12: false });
+/** `09:05`, in the zone of this process. */
+export const formatTimeOfDay = formatOf({ hour: '2-digit', minute: '2-digit', hour12: false });
 
 function formatOf(options: Intl.DateTimeFormatOptions): (at: number) => string {
   let made: Intl.DateTimeFormat | undefined;
@@ -122,7 +123,7 @@ export function formatAge(at: number, now: number): string {
 
 /** A time as a clock shows it: `15:00` today, `Sat 02:00`, `12 Nov`. */
 export function formatClock(at: number, now: number): string {
-  return Math.abs(at - now) < DAY && weekday(at) === weekday(now) ? clockTime(at) : formatDay(at, now);
+  return Math.abs(at - now) < DAY && weekday(at) === weekday(now) ? formatTimeOfDay(at) : formatDay(at, now);
 }
 
 /** The daemon tells times as in ISO 8601; a person reads a clock. What stands in quotes is somebody's own and stays. */
@@ -134,7 +135,7 @@ const INSTANT = /(?<![‘“'"`\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /** The weekday and the time within six days, else the date, with its year where it is another one. */
 function formatDay(at: number, now: number): string {
-  if (Math.abs(now - at) < 6 * DAY) return `${weekday(at)} ${clockTime(at)}`;
+  if (Math.abs(now - at) < 6 * DAY) return `${weekday(at)} ${formatTimeOfDay(at)}`;
   const [then, today] = [new Date(at).getFullYear(), new Date(now).getFullYear()];
   return then === today ? dayAndMonth(at) : `${dayAndMonth(at)} ${then}`;
 }
@@ -143,11 +144,6 @@ function formatDay(at: number, now: number): string {
 export function formatDate(at: number, now: number): string {
   const [then, today] = [new Date(at).getFullYear(), new Date(now).getFullYear()];
   return `${weekday(at)} ${dayAndMonth(at)}${then === today ? '' : ` ${then}`}`;
-}
-
-/** `09:05`, in the zone of this process. */
-export function formatTimeOfDay(at: number): string {
-  return clockTime(at);
 }
 
 /** How to show the terminal of a new worker, by its fiber, or by its session where it has none yet. */
