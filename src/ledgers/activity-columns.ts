@@ -52,7 +52,7 @@ export class ActivityColumns {
   }
 
   /** The rows `[from, to)`. */
-  rows(from: number, to: number): Row[] {
+  rows({ from, to }: { from: number; to: number }): Row[] {
     const { minutes, sessions, cwds, kinds, counts } = this.#held;
     const rows: Row[] = [];
     for (let row = from; row < to; row += 1)

@@ -13,7 +13,7 @@ import {
 } from './events-segment.ts';
 import type { Prompts } from './fiber-life.ts';
 import { type HeldPart, readCheckpoint, writeCheckpoint } from './index-checkpoint.ts';
-import { joinBlocks, rowsOf } from './joint-blocks.ts';
+import { joinBlocks } from './joint-blocks.ts';
 
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
 /** Bytes between checkpoints: after a crash at most this much is read again. */
@@ -113,7 +113,7 @@ export class EventsIndex {
   /** Buckets whose minute begins in `[from_ms, to_ms)`, both whole minutes. */
   buckets(from_ms: number, to_ms: number): Bucket[] {
     return this.#stretches(from_ms, to_ms).flatMap(({ segment, block, rows }) =>
-      (rows ?? rowsOf(segment, block)).map(({ minute, session, cwd, kind, count }) => ({
+      (rows ?? segment.activity.rows(block)).map(({ minute, session, cwd, kind, count }) => ({
         m: minute * MINUTE_MS,
         s: segment.strings.text(session) || null,
         cwd: segment.strings.text(cwd) || null,
@@ -129,7 +129,7 @@ export class EventsIndex {
       const { encoded } = segment;
       if (rows !== null) return { id: null, bytes: encoded.encode(rows) };
       const id = encoded.id(block);
-      return { id, bytes: known.has(id) ? null : encoded.encode(rowsOf(segment, block)) };
+      return { id, bytes: known.has(id) ? null : encoded.encode(segment.activity.rows(block)) };
     });
   }
 
@@ -169,7 +169,7 @@ export class EventsIndex {
         const isWhole = block.first >= from && block.last < to;
         const rows = isWhole
           ? joint
-          : (joint ?? rowsOf(segment, block)).filter(({ minute }) => minute >= from && minute < to);
+          : (joint ?? segment.activity.rows(block)).filter(({ minute }) => minute >= from && minute < to);
         if (rows?.length !== 0) stretches.push({ segment, block, rows });
       }
     }

@@ -16,11 +16,12 @@ export function joinBlocks(older: FileBlocks, newer: FileBlocks): ReadonlyMap<Bl
   const ofNewer = newer.blocks.filter((block) => block.first <= last);
   const more = new Map<string, number>();
   for (const block of ofNewer)
-    for (const row of rowsOf(live, block)) if (row.minute <= last) more.set(keyOf(live, row), row.count);
+    for (const row of live.activity.rows(block))
+      if (row.minute <= last) more.set(keyOf(live, row), row.count);
   const merged = new Set<string>();
   for (const block of older.blocks) {
     if (block.last < first) continue;
-    const rows = rowsOf(rotated, block).map((row) => {
+    const rows = rotated.activity.rows(block).map((row) => {
       const key = row.minute < first ? null : keyOf(rotated, row);
       const count = key === null ? undefined : more.get(key);
       if (key === null || count === undefined) return row;
@@ -30,15 +31,12 @@ export function joinBlocks(older: FileBlocks, newer: FileBlocks): ReadonlyMap<Bl
     joint.set(block, rows);
   }
   for (const block of ofNewer) {
-    const rows = rowsOf(live, block).filter((row) => row.minute > last || !merged.has(keyOf(live, row)));
+    const rows = live.activity
+      .rows(block)
+      .filter((row) => row.minute > last || !merged.has(keyOf(live, row)));
     joint.set(block, rows);
   }
   return joint;
-}
-
-/** The rows of one block of a segment. */
-export function rowsOf(segment: EventsSegment, { from, to }: Block): Row[] {
-  return segment.activity.rows(from, to);
 }
 
 function keyOf({ strings }: EventsSegment, { minute, session, cwd, kind }: Row): string {
