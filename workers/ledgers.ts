@@ -27,15 +27,15 @@ await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
     return {
       handlers: {
         state: () => service.state(),
-        sessions: ({ uid }) => ({ sessions: service.sessions(uid) }),
-        lines_of_session: ({ session }) => ({ lines: service.linesOf(session) }),
+        sessions: async ({ uid }) => ({ sessions: await service.sessions(uid) }),
+        lines_of_session: async ({ session }) => ({ lines: await service.linesOf(session) }),
         async activity(input) {
           const { value, bytes } = await service.activityBody(input);
           return withBulk(value, bytes);
         },
         sessions_body: (input) => finished(service.sessionsBody(input)),
         commits: (input) => finished(service.commitsBody(input)),
-        commits_named: ({ sha }) => ({ commits: service.commitsNamed(sha) }),
+        commits_named: async ({ sha }) => ({ commits: await service.commitsNamed(sha) }),
         sent_files: (input) => finished(service.sentFilesBody(input)),
         conversation: (asked) => service.conversation(asked),
         fiber_life: (input) => finished(service.fiberLifeBody(input)),

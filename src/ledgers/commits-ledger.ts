@@ -24,8 +24,8 @@ export class CommitsLedger {
   }
 
   /** Reads the lines added to the file; throws the system error if it cannot be read. */
-  refresh(): void {
-    this.#tailer.read({
+  refresh(): Promise<void> {
+    return this.#tailer.read({
       reset: () => this.#bySha.clear(),
       line: (commit) => {
         if (this.#bySha.has(commit.sha)) return;

@@ -81,7 +81,7 @@ export class EventsIndex {
    * Updates the index and runs `ask` on it before anything else is read. Rejects with the system error of an unreadable
    * file.
    */
-  read<T>(ask: () => T): Promise<T> {
+  read<T>(ask: () => T | Promise<T>): Promise<T> {
     return this.#turns.run(async () => {
       await this.#refresh();
       return ask();

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { Mutex } from '../base/mutex.ts';
 import type { LedgersState } from '../contract/http/state.ts';
 import type { CommitLedgerLine, SessionLine } from '../contract/ledger.ts';
 import {
@@ -37,21 +38,24 @@ export type Body = { etag: string; bytes: Buffer };
 /** A body in pieces (see `ledgersCalls.activity`), with the bytes of those that the caller does not have. */
 type ActivityBody = { value: CallOutput<typeof ledgersCalls, 'activity'>; bytes: Buffer };
 
+/** A ledger that `refresh` brings up to date with its file. */
+type Refreshed = { refresh(): Promise<void> };
+
 export type LedgersService = {
-  state(): LedgersState;
+  state(): Promise<LedgersState>;
   /** Current sessions, oldest first (TMP-2). */
-  sessions(uid?: string): SessionLine[];
+  sessions(uid?: string): Promise<SessionLine[]>;
   /** Current lines of one harness session, oldest first. */
-  linesOf(session: string): SessionLine[];
+  linesOf(session: string): Promise<SessionLine[]>;
   /** Current commits whose names begin so, at most two. */
-  commitsNamed(sha: string): CommitLedgerLine[];
+  commitsNamed(sha: string): Promise<CommitLedgerLine[]>;
   /** Current bodies of the time routes (TMP-1 to TMP-5); the window is in whole minutes. */
   activityBody(input: CallInput<typeof ledgersCalls, 'activity'>): Promise<ActivityBody>;
   sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
   commitsBody(input: { host: string }): Promise<Body>;
   sentFilesBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
   /** A page of the messages of a fiber or of a session. */
-  conversation(asked: AskedConversation): Conversation;
+  conversation(asked: AskedConversation): Promise<Conversation>;
   /** A part of the life of one fiber. */
   fiberLifeBody(input: AskedLife & { host: string }): Promise<Body>;
   stop(): Promise<void>;
@@ -79,6 +83,7 @@ export function startLedgersService(options: {
   const commits = new CommitsLedger({ path: commits_file });
   const messages = new MessagesLedger({ path: messages_file });
   const events = new EventsIndex({ path: events_file, checkpoint: options.checkpoint_file, logger });
+  const turns = new Mutex();
   let isRead = false;
   let told = '';
   let lastProblem: string | null = null;
@@ -89,23 +94,23 @@ export function startLedgersService(options: {
     commits: tagOfPath(commits_file),
     messages: tagOfPath(messages_file),
   });
-  /** Updates the two short ledgers and returns the stamps of all. */
-  const refreshed = (): LedgerStamps => {
-    // Stamped before reading: a line appended in between gives a tag that is too old, never too new.
-    const seen = stamps();
-    sessions.refresh();
-    commits.refresh();
-    return seen;
-  };
-  /** Runs `ask` on an up-to-date index, with the stamps of the files it reflects. */
-  const asOfNow = <T>(ask: (stamps: LedgerStamps) => T): Promise<T> =>
+  /** Runs `ask` on these ledgers as they are now, with the stamps of the files they reflect. */
+  const onFresh = <T>(ledgers: readonly Refreshed[], ask: (stamps: LedgerStamps) => T): Promise<T> =>
+    turns.run(async () => {
+      // Stamped before reading: a line appended in between gives a tag that is too old, never too new.
+      const seen = stamps();
+      for (const ledger of ledgers) await ledger.refresh();
+      return ask(seen);
+    });
+  /** The same on the index of the events too. */
+  const withEvents = <T>(ledgers: readonly Refreshed[], ask: (stamps: LedgerStamps) => T): Promise<T> =>
     events.read(() => {
       isRead = true;
-      return ask(refreshed());
+      return onFresh(ledgers, ask);
     });
   const look = async () => {
     try {
-      await asOfNow((seen) => {
+      await withEvents([sessions, commits], (seen) => {
         const text = JSON.stringify(seen);
         if (text !== told) options.onChanged(seen);
         told = text;
@@ -131,30 +136,20 @@ export function startLedgersService(options: {
   const body = (etag: string, value: unknown): Body => ({ etag, bytes: Buffer.from(JSON.stringify(value)) });
   return {
     state() {
-      sessions.refresh();
-      commits.refresh();
       const { lines, malformed, bytes, buckets } = events.counts;
-      return {
+      const counted = isRead ? { entries: lines, malformed, bytes, buckets } : null;
+      return onFresh([sessions, commits], () => ({
         sessions: sessions.counts,
         commits: commits.counts,
         messages: messages.counts,
-        events: isRead ? { entries: lines, malformed, bytes, buckets } : null,
-      };
+        events: counted,
+      }));
     },
-    sessions(uid) {
-      sessions.refresh();
-      return sessions.sessions(uid);
-    },
-    linesOf(session) {
-      sessions.refresh();
-      return sessions.linesOf(session);
-    },
-    commitsNamed(sha) {
-      commits.refresh();
-      return commits.named(sha);
-    },
+    sessions: (uid) => onFresh([sessions], () => sessions.sessions(uid)),
+    linesOf: (session) => onFresh([sessions], () => sessions.linesOf(session)),
+    commitsNamed: (sha) => onFresh([commits], () => commits.named(sha)),
     activityBody: ({ host, from_ms, to_ms, known }) =>
-      asOfNow((seen) => {
+      withEvents([sessions, commits], (seen) => {
         const ids = new Set(known?.epoch === epoch ? known.ids : []);
         const head = `{"host":${JSON.stringify(host)},"from_ms":${from_ms},"to_ms":${to_ms},"buckets":[`;
         const buckets = events.encodeBuckets(from_ms, to_ms, ids);
@@ -171,29 +166,21 @@ export function startLedgersService(options: {
         };
       }),
     // The first read of the events does not delay these two.
-    async sessionsBody({ host, uid }) {
-      const etag = sessionsTag(uid, refreshed());
-      return body(etag, { host, sessions: sessions.sessions(uid) });
-    },
-    async commitsBody({ host }) {
-      const etag = commitsTag(refreshed());
-      return body(etag, { host, commits: commits.commits() });
-    },
+    sessionsBody: ({ host, uid }) =>
+      onFresh([sessions], (seen) => body(sessionsTag(uid, seen), { host, sessions: sessions.sessions(uid) })),
+    commitsBody: ({ host }) =>
+      onFresh([commits], (seen) => body(commitsTag(seen), { host, commits: commits.commits() })),
     sentFilesBody: ({ host, uid }) =>
-      asOfNow((seen) => {
+      withEvents([sessions, commits], (seen) => {
         const rows = joinSentFiles(events.sent(), sessions.fiberOf);
         const sent_files = uid === undefined ? rows : trailOf(rows, uid);
         return body(sentFilesTag(uid, seen), { host, sent_files });
       }),
-    conversation(asked) {
-      sessions.refresh();
-      messages.refresh();
-      return conversationOf({ messages, sessions }, asked);
-    },
+    conversation: (asked) =>
+      onFresh([sessions, messages], () => conversationOf({ messages, sessions }, asked)),
     fiberLifeBody: ({ host, ...asked }) =>
-      asOfNow((seen) => {
+      withEvents([sessions, commits, messages], (seen) => {
         const { uid, closing } = asked;
-        messages.refresh();
         const written = messagesOfFiber({ messages, sessions }, asked);
         const own = sessions.sessions(uid);
         const names = new Set(

@@ -34,8 +34,8 @@ export class MessagesLedger {
   }
 
   /** Reads the lines added to the files; throws the system error if one cannot be read. */
-  refresh(): void {
-    for (const file of this.#files) file.refresh();
+  async refresh(): Promise<void> {
+    for (const file of this.#files) await file.refresh();
     this.#isRead = true;
   }
 
@@ -84,8 +84,8 @@ class LineFile {
     return { entries: this.#entries, malformed, bytes };
   }
 
-  refresh(): void {
-    this.#tailer.read({
+  refresh(): Promise<void> {
+    return this.#tailer.read({
       reset: () => {
         this.#bySession = new Map();
         this.#entries = 0;

@@ -1,4 +1,5 @@
 import type { SessionLine } from '../contract/ledger.ts';
+import { LinesByName } from './lines-by-name.ts';
 
 /** The session and time of an event or commit. */
 export type Doing = { session: string | null; mux: string | null; at: number };
@@ -11,28 +12,21 @@ export type FindFiber = (doing: Doing) => SessionLine | null;
  * newest one that began before the event counts, else the first.
  */
 export class SessionFibers {
-  readonly #lines = new Map<string, SessionLine[]>();
+  readonly #lines = new LinesByName<SessionLine>();
 
   /** Lines come oldest first. */
   add(line: SessionLine): void {
-    for (const name of namesOf(line)) {
-      const lines = this.#lines.get(name);
-      if (lines === undefined) this.#lines.set(name, [line]);
-      else lines.push(line);
-    }
+    for (const name of namesOf(line)) this.#lines.add(name, line);
   }
 
   /** Forgets a line, which must be the oldest one left. */
   forget(line: SessionLine): void {
-    for (const name of namesOf(line)) {
-      const lines = this.#lines.get(name);
-      lines?.shift();
-      if (lines?.length === 0) this.#lines.delete(name);
-    }
+    for (const name of namesOf(line)) this.#lines.forgetOldest(name);
   }
 
   find({ session, mux, at }: Doing): SessionLine | null {
-    const lines = this.#lines.get(named('session', session)) ?? this.#lines.get(named('mux', mux)) ?? [];
+    const own = this.#lines.of(named('session', session));
+    const lines = own.length > 0 ? own : this.#lines.of(named('mux', mux));
     return lines.findLast((line) => line.at <= at) ?? lines[0] ?? null;
   }
 }

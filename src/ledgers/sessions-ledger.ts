@@ -1,4 +1,5 @@
 import { type SessionLine, sessionLineSchema } from '../contract/ledger.ts';
+import { LinesByName } from './lines-by-name.ts';
 import { type FindFiber, SessionFibers } from './session-fibers.ts';
 import { type LedgerCounts, Tailer } from './tailer.ts';
 
@@ -9,7 +10,9 @@ export class SessionsLedger {
   readonly #tailer: Tailer<SessionLine>;
   readonly #bound: number;
   #entries: SessionLine[] = [];
-  #byUid = new Map<string, SessionLine[]>();
+  #byUid = new LinesByName<SessionLine>();
+  /** By transcript and by thread. */
+  #bySession = new LinesByName<SessionLine>();
   #fibers = new SessionFibers();
 
   /** Keeps at most `max_entries` lines; evicts the oldest first. */
@@ -27,11 +30,12 @@ export class SessionsLedger {
   }
 
   /** Reads the lines added to the file; throws the system error if it cannot be read. */
-  refresh(): void {
-    this.#tailer.read({
+  refresh(): Promise<void> {
+    return this.#tailer.read({
       reset: () => {
         this.#entries = [];
-        this.#byUid = new Map();
+        this.#byUid = new LinesByName();
+        this.#bySession = new LinesByName();
         this.#fibers = new SessionFibers();
       },
       line: (entry) => this.#add(entry),
@@ -41,7 +45,7 @@ export class SessionsLedger {
   /** Oldest first; with a uid, only the lines of that fiber. */
   sessions(uid?: string): SessionLine[] {
     if (uid === undefined) return this.#entries.slice(-this.#bound);
-    return [...(this.#byUid.get(uid) ?? [])];
+    return [...this.#byUid.of(uid)];
   }
 
   /** The line whose fiber an event or commit belongs to. */
@@ -49,19 +53,14 @@ export class SessionsLedger {
 
   /** Lines of one harness session, by its transcript or its thread identity; oldest first. */
   linesOf(session: string): SessionLine[] {
-    return this.#entries
-      .slice(-this.#bound)
-      .filter((entry) => entry.session === session || entry.thread_id === session);
+    return [...this.#bySession.of(session)];
   }
 
   #add(entry: SessionLine): void {
     this.#entries.push(entry);
     this.#fibers.add(entry);
-    if (entry.uid !== null) {
-      const own = this.#byUid.get(entry.uid);
-      if (own === undefined) this.#byUid.set(entry.uid, [entry]);
-      else own.push(entry);
-    }
+    if (entry.uid !== null) this.#byUid.add(entry.uid, entry);
+    for (const name of sessionsOf(entry)) this.#bySession.add(name, entry);
     const forgotten = this.#entries[this.#entries.length - 1 - this.#bound];
     if (forgotten !== undefined) this.#forget(forgotten);
     if (this.#entries.length > 2 * this.#bound) this.#entries = this.#entries.slice(-this.#bound);
@@ -69,9 +68,11 @@ export class SessionsLedger {
 
   #forget(line: SessionLine): void {
     this.#fibers.forget(line);
-    if (line.uid === null) return;
-    const own = this.#byUid.get(line.uid);
-    own?.shift();
-    if (own?.length === 0) this.#byUid.delete(line.uid);
+    if (line.uid !== null) this.#byUid.forgetOldest(line.uid);
+    for (const name of sessionsOf(line)) this.#bySession.forgetOldest(name);
   }
+}
+
+function sessionsOf({ session, thread_id }: SessionLine): Set<string> {
+  return new Set([session, thread_id].filter((name) => name !== null));
 }

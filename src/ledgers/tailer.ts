@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { AppendOnlyFile, type LineSink, type ReadPosition } from '../platform/append-only-file.ts';
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -24,7 +25,8 @@ export type TailerOptions<T> = {
 /**
  * Follows a ledger with one JSON object per line. Each `read` takes only appended lines; a torn last line waits until
  * it is complete; a line that is not an entry is counted and skipped. A replacement or truncation resets the sink, so
- * that after every `read` the sink holds what a full read would give.
+ * that after every `read` the sink holds what a full read would give. Other work of the thread runs between two slices of
+ * a long file; the caller begins no second read meanwhile, and asks the sink nothing.
  */
 export class Tailer<T> {
   readonly #options: TailerOptions<T>;
@@ -47,7 +49,7 @@ export class Tailer<T> {
   }
 
   /** Updates the sink; throws the system error of an unreadable file. */
-  read(sink: LedgerSink<T>): void {
+  async read(sink: LedgerSink<T>): Promise<void> {
     const file = AppendOnlyFile.openIfThere(this.#options.path);
     try {
       const known = this.#position;
@@ -58,13 +60,13 @@ export class Tailer<T> {
         sink.reset();
         this.#malformed = 0;
       }
-      this.#position = file === null ? null : this.#readOn(file, goesOn ? known : file.at(), sink);
+      this.#position = file === null ? null : await this.#readOn(file, goesOn ? known : file.at(), sink);
     } finally {
       file?.close();
     }
   }
 
-  #readOn(file: AppendOnlyFile, position: ReadPosition, sink: LedgerSink<T>): ReadPosition {
+  async #readOn(file: AppendOnlyFile, position: ReadPosition, sink: LedgerSink<T>): Promise<ReadPosition> {
     const lines: LineSink = {
       take: (bytes, start, at) => {
         const end = bytes.indexOf(NEWLINE, start);
@@ -76,7 +78,7 @@ export class Tailer<T> {
       },
     };
     const longest = this.#options.max_line_bytes ?? MAX_LINE_BYTES;
-    for (const _ of file.readLines(position, { longest }, lines));
+    for (const _ of file.readLines(position, { longest }, lines)) await setImmediate();
     return position;
   }
 

@@ -34,18 +34,18 @@ function owns(at: number, session: string, uid: string): object {
   };
 }
 
-function ledgers() {
+async function ledgers() {
   const messages = new MessagesLedger({ path: messages_file() });
   const sessions = new SessionsLedger({ path: sessions_file() });
-  messages.refresh();
-  sessions.refresh();
+  await messages.refresh();
+  await sessions.refresh();
   return { messages, sessions };
 }
 
 const ids = (page: { messages: { id: string }[] }) => page.messages.map(({ id }) => id);
 
 describe('a conversation', () => {
-  it('has each message once, with its furthest stage, to and from the session', () => {
+  it('has each message once, with its furthest stage, to and from the session', async () => {
     writeFileSync(
       messages_file(),
       text([
@@ -55,7 +55,7 @@ describe('a conversation', () => {
         line('m-1', 1, { at: 4, status: 'submitted', transport: 'terminal' }),
       ]),
     );
-    const page = conversationOf(ledgers(), { session: 's-1', limit: 10 });
+    const page = conversationOf(await ledgers(), { session: 's-1', limit: 10 });
     expect(page).toMatchObject({ before: null, known: true });
     expect(page.messages.map(({ id, status }) => [id, status])).toEqual([
       ['m-1', 'submitted'],
@@ -63,7 +63,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('of a fiber has the messages of its sessions while they worked on it, by its uid or its id', () => {
+  it('of a fiber has the messages of its sessions while they worked on it, by its uid or its id', async () => {
     writeFileSync(
       sessions_file(),
       text([owns(10, 's-1', 'u-1'), owns(20, 's-1', 'u-2'), owns(30, 's-2', 'u-1')]),
@@ -72,7 +72,7 @@ describe('a conversation', () => {
       messages_file(),
       text([line('m-1', 12), line('m-2', 22), line('m-3', 32, { from: address('s-2'), to: address('s-9') })]),
     );
-    const both = ledgers();
+    const both = await ledgers();
     expect(ids(conversationOf(both, { fiber: 'u-1', limit: 10 }))).toEqual(['m-1', 'm-3']);
     expect(ids(conversationOf(both, { fiber: 'work/u-2', limit: 10 }))).toEqual(['m-2']);
     expect(conversationOf(both, { fiber: 'u-1', limit: 10 }).messages[0]).toMatchObject({
@@ -84,13 +84,13 @@ describe('a conversation', () => {
     });
   });
 
-  it('goes on over a rotation, and tells a message of an id that is used again from the one before', () => {
+  it('goes on over a rotation, and tells a message of an id that is used again from the one before', async () => {
     writeFileSync(messages_file(), text([line('m-1', 1), line('m-2', 2)]));
-    const both = ledgers();
+    const both = await ledgers();
     expect(ids(conversationOf(both, { session: 's-1', limit: 10 }))).toEqual(['m-1', 'm-2']);
     renameSync(messages_file(), `${messages_file()}.1`);
     appendFileSync(messages_file(), text([line('m-2', 2, { status: 'accepted' }), line('m-1', 9)]));
-    both.messages.refresh();
+    await both.messages.refresh();
     const page = conversationOf(both, { session: 's-1', limit: 10 });
     expect(page.messages.map(({ id, sent_at, status }) => [id, sent_at, status])).toEqual([
       ['m-1', 1, 'queued'],
@@ -100,13 +100,13 @@ describe('a conversation', () => {
     expect(both.messages.counts).toMatchObject({ entries: 4, malformed: 0 });
   });
 
-  it('comes in pages of at most 4 MiB of text, but for a single larger one', () => {
+  it('comes in pages of at most 4 MiB of text, but for a single larger one', async () => {
     const large = { bytes: 3 * 1024 * 1024 };
     writeFileSync(
       messages_file(),
       text([line('m-1', 1, large), line('m-2', 2, large), line('m-3', 3, { bytes: 5 * 1024 * 1024 })]),
     );
-    const both = ledgers();
+    const both = await ledgers();
     const last = conversationOf(both, { session: 's-1', limit: 10 });
     expect(ids(last)).toEqual(['m-3']);
     const before = conversationOf(both, { session: 's-1', limit: 10, before: last.before! });
@@ -115,14 +115,14 @@ describe('a conversation', () => {
     expect(first).toMatchObject({ messages: [{ id: 'm-1' }], before: null });
   });
 
-  it('is whole in pages of any size, also where messages came at the same time', () => {
-    fc.assert(
-      fc.property(
+  it('is whole in pages of any size, also where messages came at the same time', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(fc.record({ at: fc.nat(6), stages: fc.integer({ min: 1, max: 3 }), own: fc.boolean() }), {
           maxLength: 25,
         }),
         fc.integer({ min: 1, max: 5 }),
-        (sent, limit) => {
+        async (sent, limit) => {
           const all = sent
             .map(({ at, stages, own }, nth) => ({ id: `m-${nth}`, sent_at: at, stages, own }))
             .sort((a, b) => a.sent_at - b.sent_at);
@@ -132,7 +132,7 @@ describe('a conversation', () => {
             ),
           );
           writeFileSync(messages_file(), text(lines));
-          const both = ledgers();
+          const both = await ledgers();
           const told: string[] = [];
           for (let before: string | undefined; ; ) {
             const page = conversationOf(both, { session: 's-1', limit, before });
@@ -154,10 +154,10 @@ describe('a conversation', () => {
 });
 
 describe('the messages of a fiber', () => {
-  it('are the newest before a time, with the count of the older ones', () => {
+  it('are the newest before a time, with the count of the older ones', async () => {
     writeFileSync(sessions_file(), text([owns(0, 's-1', 'u-1')]));
     writeFileSync(messages_file(), text([1, 2, 3, 4, 5].map((at) => line(`m-${at}`, at))));
-    const page = messagesOfFiber(ledgers(), { uid: 'u-1', limit: 2, before_ms: 5 });
+    const page = messagesOfFiber(await ledgers(), { uid: 'u-1', limit: 2, before_ms: 5 });
     expect(ids(page)).toEqual(['m-3', 'm-4']);
     expect(page.older).toBe(2);
   });

@@ -70,14 +70,14 @@ describe('the ledgers service', () => {
   it('answers with the current content of the files, and counts it', async () => {
     const running = start();
     const none = { entries: 0, malformed: 0, bytes: 0 };
-    expect(running.state()).toEqual({ sessions: none, commits: none, messages: null, events: null });
+    expect(await running.state()).toEqual({ sessions: none, commits: none, messages: null, events: null });
     append('sessions.jsonl', session(1, 'u1'));
     appendFileSync(join(dir, 'sessions.jsonl'), 'x\n');
     append('events.jsonl', push(1));
     appendFileSync(join(dir, 'events.jsonl'), '{"timestamp":1}\n{"timestamp":');
-    expect(running.sessions('u1')).toHaveLength(1);
+    expect(await running.sessions('u1')).toHaveLength(1);
     expect(await buckets(running)).toEqual([{ m: 0, s: 's-u1', cwd: '/srv', k: 'agent', n: 1 }]);
-    expect(running.state()).toMatchObject({
+    expect(await running.state()).toMatchObject({
       sessions: { entries: 1, malformed: 1 },
       events: { entries: 1, malformed: 1, buckets: 1 },
     });
@@ -105,7 +105,7 @@ describe('the ledgers service', () => {
     mkdirSync(join(dir, 'sessions.jsonl'));
     const running = start({ clock });
     expect(() => clock.advance(10_000)).not.toThrow();
-    expect(() => running.state()).toThrow(/is a folder, not a regular file/);
+    await expect(running.state()).rejects.toThrow(/is a folder, not a regular file/);
     await expect(running.activityBody(WINDOW)).rejects.toThrow(/is a folder, not a regular file/);
   });
 
@@ -129,7 +129,7 @@ describe('the ledgers service', () => {
     const running = start();
     const { commits } = await json(running.commitsBody({ host }));
     expect(commits).toEqual([commit(1, 'a'), commit(2, 'b')]);
-    expect(running.state().commits).toMatchObject({ entries: 2, malformed: 1 });
+    expect((await running.state()).commits).toMatchObject({ entries: 2, malformed: 1 });
   });
 
   it('[TMP-4] [EVT-5] returns all sent files with the fiber of their session at that time', async () => {

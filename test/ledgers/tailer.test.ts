@@ -34,8 +34,8 @@ function follow(options: { max_line_bytes?: number } = {}) {
   const held: number[] = [];
   let resets = 0;
   const tailer = new Tailer<number>({ path, parse, ...options });
-  const read = (): number[] => {
-    tailer.read({
+  const read = async (): Promise<number[]> => {
+    await tailer.read({
       reset() {
         resets += 1;
         held.length = 0;
@@ -66,86 +66,102 @@ function fullRead(): { entries: number[]; malformed: number } {
 }
 
 describe('a tailer', () => {
-  it('is empty while there is no file, and complete once there is one', () => {
+  it('is empty while there is no file, and complete once there is one', async () => {
     const { read } = follow();
-    expect(read()).toEqual([]);
+    expect(await read()).toEqual([]);
     writeFileSync(path, '{"n":1}\n{"n":2}\n');
-    expect(read()).toEqual([1, 2]);
+    expect(await read()).toEqual([1, 2]);
   });
 
-  it('reads only what was appended, without restarting', () => {
+  it('reads only what was appended, without restarting', async () => {
     const { read, resets, tailer } = follow();
     writeFileSync(path, '{"n":1}\n');
-    read();
+    await read();
     const before = resets();
     for (let n = 2; n < 50; n += 1) {
       appendFileSync(path, `{"n":${n}}\n`);
-      expect(read().at(-1)).toBe(n);
+      expect((await read()).at(-1)).toBe(n);
     }
     expect(resets()).toBe(before);
     expect(tailer.bytes).toBe(readFileSync(path).length);
   });
 
-  it('leaves a torn last line until it is complete', () => {
+  it('leaves a torn last line until it is complete', async () => {
     const { read, tailer } = follow();
     writeFileSync(path, '{"n":1}\n{"n":2');
-    expect(read()).toEqual([1]);
+    expect(await read()).toEqual([1]);
     appendFileSync(path, '3');
-    expect(read()).toEqual([1]);
+    expect(await read()).toEqual([1]);
     appendFileSync(path, '}\n');
-    expect(read()).toEqual([1, 23]);
+    expect(await read()).toEqual([1, 23]);
     expect(tailer.malformed).toBe(0);
   });
 
-  it('decodes a character that was written in two parts', () => {
+  it('decodes a character that was written in two parts', async () => {
     const { tailer, read } = follow();
     const bytes = Buffer.from('{"n":1,"name":"Ünï"}\n');
     writeFileSync(path, bytes.subarray(0, 16));
-    read();
+    await read();
     appendFileSync(path, bytes.subarray(16));
-    expect(read()).toEqual([1]);
+    expect(await read()).toEqual([1]);
     expect(tailer.malformed).toBe(0);
   });
 
-  it('counts and skips malformed lines, but not blank ones', () => {
+  it('counts and skips malformed lines, but not blank ones', async () => {
     const { read, tailer } = follow();
     writeFileSync(path, '{"n":1}\nrubbish\n\n[]\n{"m":1}\n  \n{"n":2}\n');
-    expect(read()).toEqual([1, 2]);
+    expect(await read()).toEqual([1, 2]);
     expect(tailer.malformed).toBe(3);
   });
 
-  it('skips a line that is too long to hold, however it arrives', () => {
+  it('skips a line that is too long to hold, however it arrives', async () => {
     const { read, tailer } = follow({ max_line_bytes: 300_000 });
     const long = `{"n":1,"x":"${'x'.repeat(700_000)}"}`;
     writeFileSync(path, `{"n":0}\n${long.slice(0, 400_000)}`);
-    expect(read()).toEqual([0]);
+    expect(await read()).toEqual([0]);
     appendFileSync(path, `${long.slice(400_000)}\n{"n":2}\n`);
-    expect(read()).toEqual([0, 2]);
+    expect(await read()).toEqual([0, 2]);
     expect(tailer.malformed).toBe(1);
   });
 
-  it('restarts when the file was truncated, replaced, or rewritten in place to a greater length', () => {
+  it('lets other work of the thread run while it reads a long file', async () => {
+    const line = `{"n":1,"x":"${'x'.repeat(1_000)}"}\n`;
+    writeFileSync(path, line.repeat(8_000));
+    const { read } = follow();
+    let turns = 0;
+    let next: NodeJS.Immediate;
+    const count = () => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    next = setImmediate(count);
+    expect(await read()).toHaveLength(8_000);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  it('restarts when the file was truncated, replaced, or rewritten in place to a greater length', async () => {
     const { read } = follow();
     const lines = (from: number, to: number): string =>
       Array.from({ length: to - from }, (_, index) => `{"n":${from + index}}\n`).join('');
     writeFileSync(path, lines(100, 200));
-    read();
+    await read();
     truncateSync(path, 0);
     appendFileSync(path, lines(200, 203));
-    expect(read()).toEqual([200, 201, 202]);
+    expect(await read()).toEqual([200, 201, 202]);
     writeFileSync(`${path}.new`, lines(300, 400));
     renameSync(`${path}.new`, path);
-    expect(read()).toHaveLength(100);
+    expect(await read()).toHaveLength(100);
     writeFileSync(path, lines(500, 700));
-    expect(read()).toHaveLength(200);
+    expect(await read()).toHaveLength(200);
     const kept = readFileSync(path);
     writeFileSync(path, Buffer.concat([kept.subarray(0, 900), Buffer.from(lines(700, 900))]));
-    expect(read()).toHaveLength(290);
+    expect(await read()).toHaveLength(290);
     unlinkSync(path);
-    expect(read()).toEqual([]);
+    expect(await read()).toEqual([]);
   });
 
-  it('equals a full read after any mix of appends, torn writes, truncations, rotations and replacements', () => {
+  it('equals a full read after any mix of appends, torn writes, truncations, rotations and replacements', async () => {
     type Step = {
       do:
         | 'append'
@@ -177,12 +193,12 @@ describe('a tailer', () => {
       ),
     });
     let n = 0;
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         for (const file of [path, `${path}.1`]) rmSync(file, { force: true });
         const { tailer, read } = follow();
-        const check = (): void => {
-          const entries = read();
+        const check = async (): Promise<void> => {
+          const entries = await read();
           expect({ entries, malformed: tailer.malformed }).toEqual(fullRead());
         };
         for (const { do: what } of steps) {
@@ -200,9 +216,9 @@ describe('a tailer', () => {
             renameSync(`${path}.new`, path);
           }
           if (what === 'remove') rmSync(path, { force: true });
-          if (what === 'read') check();
+          if (what === 'read') await check();
         }
-        check();
+        await check();
       }),
       { numRuns: 300 },
     );

@@ -16,10 +16,10 @@ beforeEach(async () => {
   scratch = scratchFolder();
   repository = makeRepository(join(scratch.path, 'repo'));
   ledger = [];
-  served.callers.ledgers.answers.commits_named = ({ sha }: { sha: string }) => {
+  served.callers.ledgers.answers.commits_named = async ({ sha }: { sha: string }) => {
     const path = scratch.write('commits.jsonl', ledger.map((line) => `${line}\n`).join(''));
     const commits = new CommitsLedger({ path });
-    commits.refresh();
+    await commits.refresh();
     return { commits: commits.named(sha) };
   };
 });

@@ -53,9 +53,9 @@ export const events: Target = {
 export const sessions: Target = {
   name: 'ledger-sessions',
   generate: (random, turn) => lines(random, turn, session),
-  run(input) {
+  async run(input) {
     const ledger = new SessionsLedger({ path: ownFile('sessions.jsonl', input) });
-    ledger.refresh();
+    await ledger.refresh();
     return { entries: ledger.sessions(), malformed: ledger.counts.malformed };
   },
   judge: (input, answer) => compare(input, answer, (value) => sessionLineSchema.safeParse(value).data),
@@ -64,9 +64,9 @@ export const sessions: Target = {
 export const commits: Target = {
   name: 'ledger-commits',
   generate: (random, turn) => lines(random, turn, commit),
-  run(input) {
+  async run(input) {
     const ledger = new CommitsLedger({ path: ownFile('commits.jsonl', input) });
-    ledger.refresh();
+    await ledger.refresh();
     return { entries: ledger.commits(), malformed: ledger.counts.malformed };
   },
   judge: (input, answer) =>
