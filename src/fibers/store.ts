@@ -20,6 +20,7 @@ import {
   removeLeftLockFiles,
 } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
+import { storageFault } from '../platform/storage-error.ts';
 import {
   type DocumentWithBody,
   MAX_DOCUMENT_BYTES,
@@ -405,7 +406,7 @@ export class Store {
     } catch (error) {
       if (isCoded(error, 'conflict') && error.details.moved === true) return false;
       if (systemCode(error) === 'ENOENT') throw this.#notFound(document.id);
-      throw asStoreError(path, error);
+      throw asWriteError(path, error);
     }
     return true;
   }
@@ -492,7 +493,7 @@ export class Store {
       return await acquireFileLock(lockPath(path), this.#lockOptions());
     } catch (error) {
       if (systemCode(error) === 'ENOENT') throw this.#notFound(path);
-      throw asStoreError(path, error);
+      throw asWriteError(path, error);
     }
   }
 
@@ -503,7 +504,7 @@ export class Store {
         makeFolder(dirname(path), 0o777);
         return await acquireFileLock(lockPath(path), this.#lockOptions());
       } catch (error) {
-        if (systemCode(error) !== 'ENOENT' || round >= MAX_REPLANS) throw asStoreError(path, error);
+        if (systemCode(error) !== 'ENOENT' || round >= MAX_REPLANS) throw asWriteError(path, error);
       }
     }
   }
@@ -587,6 +588,16 @@ function requireSize(text: string): string {
 function asStoreError(path: string, error: unknown): unknown {
   if (systemCode(error) === undefined) return error;
   return unusable(path, messageOf(error), error);
+}
+
+/** The same for a failed write of a document, which most often a person can help. */
+function asWriteError(path: string, error: unknown): unknown {
+  const fault = storageFault(path, error);
+  if (fault === null) return asStoreError(path, error);
+  return new CodedError('store_unavailable', `${fault.said}; ${fault.mend} and try again`, {
+    cause: error,
+    details: { path },
+  });
 }
 
 function lockPath(path: string): string {

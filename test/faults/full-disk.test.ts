@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Receipt } from '../../src/contract/http/messages.ts';
 import type { Version } from '../../src/contract/http/version.ts';
+import { initStore } from '../../src/fibers/store.ts';
 import { FILE_MESSAGE, sentFile } from '../fibers/attachments/message-files.ts';
 import { until } from '../fixtures/mux/private-server.ts';
 import { Bed, HOST } from './bed.ts';
@@ -51,12 +52,19 @@ it('reports what a full disk refuses, truncates nothing, keeps running, and reco
   });
   expect(edited.status).toBe(503);
   expect(edited.json).toMatchObject({ error: 'store_unavailable' });
-  expect(edited.json.message).toMatch(/no space/i);
+  expect(edited.json.message).toBe(
+    `${paths[0]} cannot be written: no space is left; free space there and try again`,
+  );
   const created = await daemon.post<{ message: string }>('/fiber/create', { name: 'Four', body });
   expect(created.status).toBe(503);
-  expect(created.json.message).toMatch(/no space/i);
+  expect(created.json.message).toMatch(
+    /four\.md cannot be written: no space is left; free space there and try again$/,
+  );
   const byHand = await bed.svc(['fiber', 'edit', 'two', '--body', '-'], { input: body });
   expect(byHand).toMatchObject({ kind: 'exited', stdout: '' });
+  const doctor = await bed.svc(['doctor']);
+  for (const what of ['store', 'data folder'])
+    expect(doctor.kind === 'exited' ? doctor.stdout : doctor).toContain(`fail  ${what}: no space is left on`);
   expect(byHand.kind === 'exited' && byHand.code !== 0 && byHand.stderr).toMatch(/no space/i);
   const asked = await daemon.post<{ dispatched: boolean; message: string }>('/dispatch', {
     fiber_id: 'three',
@@ -95,6 +103,26 @@ it('reports what a full disk refuses, truncates nothing, keeps running, and reco
   expect(left.filter((name) => /\.tmp-|\.lock/.test(name))).toEqual([]);
   expect(left.some((name) => name.endsWith('four.md'))).toBe(false);
   expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+it('names a read-only file system, and the fix, to whoever writes a document and to `svc doctor`', async ({
+  skip,
+}) => {
+  disk = smallDisk();
+  if (disk === null) return skip('this user may not mount a small file system');
+  bed = new Bed();
+  const store = initStore(disk.path);
+  const made = await store.create({ name: 'One', slug: 'one' });
+  disk.makeReadOnly();
+  await expect(store.edit('one', { body: 'Done.' })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: `${made.path} cannot be written: its file system is read-only; remount it writable and try again`,
+  });
+  bed.env.SVC_STORES = disk.path;
+  const doctor = await bed.svc(['doctor']);
+  expect(doctor.kind === 'exited' ? doctor.stdout : doctor).toMatch(
+    /fail {2}store: .*EROFS.*\n +fix: remount its file system writable\n/,
+  );
 });
 
 it('outlives a log that cannot be written, and says how much of it is lost', async ({ skip }) => {

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode } from '../../../base/errors.ts';
 import { type Check, type Finding, fail, ok, warn } from './check.ts';
+import { isDiskFull } from './full-disk.ts';
 
 /** The folders that the daemon writes to: owned by this user, writable, closed to others. */
 export const checkFolders: Check = ({ settings }) => [
@@ -22,6 +23,7 @@ function folder(name: string, path: string, variable: string): Finding {
   const refused = canWrite(path);
   if (refused !== null)
     return fail(name, `${path} is not writable (${refused})`, `make it writable, or set ${variable}`);
+  if (isDiskFull(path)) return fail(name, `no space is left on the disk of ${path}`, 'free space there');
   const mode = (found.mode & 0o777).toString(8);
   return (found.mode & 0o077) === 0
     ? ok(name, path)

@@ -4,6 +4,7 @@ import { isCoded, systemCode } from '../../../base/errors.ts';
 import { readStores } from '../../../config/path-lists.ts';
 import { identifyStore } from '../../../fibers/identify-store.ts';
 import { type Check, type DoctorContext, type Finding, fail, lack, ok } from './check.ts';
+import { isDiskFull } from './full-disk.ts';
 
 /** Whether the configured stores exist and can be read and written (DSP-7). */
 export const checkStores: Check = async ({ settings, disks }) => {
@@ -48,6 +49,8 @@ async function store(root: string, follow: boolean, disks: DoctorContext['disks'
     );
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (isDiskFull(folder))
+      return fail('store', `no space is left on the disk of ${root}`, 'free space there');
     return ok('store', follow ? `${root} (documents may be links out of it)` : root);
   } catch (error) {
     const code = systemCode(error);
@@ -56,7 +59,7 @@ async function store(root: string, follow: boolean, disks: DoctorContext['disks'
       : fail(
           'store',
           `${folder} cannot be read and written (${code ?? 'unknown error'})`,
-          'give yourself access to it',
+          code === 'EROFS' ? 'remount its file system writable' : 'give yourself access to it',
         );
   }
 }

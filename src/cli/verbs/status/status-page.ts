@@ -337,7 +337,7 @@ function faultsOf({ state, svc, now }: Asked, rows: readonly PlacedRow[], versio
   return [
     ...(data_dir.fault === null ? [] : [fault('data folder', data_dir.fault, 'daemon status')]),
     ...version.components
-      .filter((part) => part.state === 'failed')
+      .filter((part) => part.state === 'failed' && part.name !== 'data_dir')
       .map(({ name, last_error }) => fault(name, last_error ?? 'has failed', 'daemon status')),
     ...(brake.on
       ? [

@@ -9,6 +9,7 @@ import { type StatusPage, statusPage } from '../../../../src/cli/verbs/status/st
 import { FIBER_KINDS, FIBER_STATUSES, type FiberRow } from '../../../../src/contract/fiber.ts';
 import { GATES } from '../../../../src/contract/gates.ts';
 import type { State } from '../../../../src/contract/http/state.ts';
+import type { Version } from '../../../../src/contract/http/version.ts';
 import { fiberAnswer, runningRow, stateAnswer, versionAnswer } from '../../answers.ts';
 
 const NOW = Date.parse('2025-11-21T14:00:00Z');
@@ -27,11 +28,11 @@ function run(over: Partial<NonNullable<FiberRow['runtime']>> = {}): NonNullable<
   return { ...runtime, ...over };
 }
 
-function page(rows: readonly Partial<FiberRow>[], state: Partial<State> = {}) {
+function page(rows: readonly Partial<FiberRow>[], state: Partial<State> = {}, version = versionAnswer()) {
   return statusPage({
     rows: rows.map((over, at) => fiberAnswer({ id: `f${at}`, svc, ...over })),
     state: stateAnswer(state),
-    version: versionAnswer(),
+    version,
     now: NOW,
     svc: 'svc',
   });
@@ -235,6 +236,14 @@ describe('what cannot start', () => {
     const row = { id: 'loader', store, path: `${store}/.fibers/loader/loader.md` };
     const { cannot_start } = page([{ ...row, held: 'killed', gate: 'held' }], { pending_launch });
     expect(cannot_start).toMatchObject([{ what: 'loader', since: NOW - 120_000 }]);
+  });
+
+  it('names a data folder that is gone once', () => {
+    const fault = 'the data folder /srv/data was deleted';
+    const failed = { name: 'data_dir', state: 'failed', restarts: 0, started_at: null, last_error: fault };
+    const version = versionAnswer({ components: [failed as Version['components'][number]] });
+    const { faults } = page([], { data_dir: { path: '/srv/data', fault } }, version);
+    expect(faults.map(({ what, words }) => [what, words])).toEqual([['data folder', fault]]);
   });
 
   it('is told once for all where the host is the reason', () => {
