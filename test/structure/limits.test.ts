@@ -606,27 +606,27 @@ const PROBES: Probe[] = [
   {
     limit: 'ledgers/tailer.ts MAX_LINE_BYTES',
     way: 'file',
-    takes(size) {
+    async takes(size) {
       const tailer = new Tailer({ path: fileOf(JSON.stringify(x(size - 2)), ''), parse: (value) => value });
       let lines = 0;
       const line = () => {
         lines += 1;
       };
-      tailer.read({ reset: () => {}, line });
+      await tailer.read({ reset: () => {}, line });
       return lines === 1;
     },
   },
   {
     limit: 'ledgers/commits-ledger.ts MAX_ENTRIES',
     way: 'file',
-    takes(size) {
+    async takes(size) {
       const told = { at: 1, kind: 'commit', subject: 'x', repo: '/r', files: 1, insertions: 1, deletions: 1 };
       const commit = JSON.stringify({ ...told, session: null, mux: null, cwd: '/', sha: '' });
       const lines = Array.from({ length: size }, (_, one) =>
         commit.replace('"sha":""', `"sha":"${one.toString(16).padStart(40, '0')}"`),
       );
       const ledger = new CommitsLedger({ path: fileOf(...lines, '') });
-      ledger.refresh();
+      await ledger.refresh();
       return ledger.counts.entries === size;
     },
   },
