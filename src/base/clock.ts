@@ -1,6 +1,8 @@
-/** Time as a parameter: milliseconds since the Unix epoch, and timers. */
+/** Time as a parameter: milliseconds since the Unix epoch, milliseconds by a clock that nobody sets, and timers. */
 export type Clock = {
   now(): number;
+  /** Only the difference of two readings of one clock means anything. */
+  monotonic(): number;
   /** Calls `run` once after `ms`; the returned function cancels. Never keeps the process alive. */
   after(ms: number, run: () => void): () => void;
   /** Calls `run` every `ms`; the returned function cancels. Never keeps the process alive. */
@@ -10,6 +12,7 @@ export type Clock = {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);
     timer.unref();
@@ -45,42 +48,48 @@ type Timer = { at: number; every: number | null; run: () => void };
 
 /** A clock for tests: its time changes only when `advance` moves it; due timers then run in order. */
 export class FakeClock implements Clock {
-  #now: number;
+  #monotonic = 0;
+  /** How far the wall clock is ahead of the monotonic one. */
+  #ahead: number;
   #timers = new Set<Timer>();
 
   constructor(start = Date.UTC(2026, 0, 5, 9, 0, 0)) {
-    this.#now = start;
+    this.#ahead = start;
   }
 
   now(): number {
-    return this.#now;
+    return this.#monotonic + this.#ahead;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
   }
 
   after(ms: number, run: () => void): () => void {
-    return this.#add({ at: this.#now + ms, every: null, run });
+    return this.#add({ at: this.#monotonic + ms, every: null, run });
   }
 
   every(ms: number, run: () => void): () => void {
-    return this.#add({ at: this.#now + ms, every: ms, run });
+    return this.#add({ at: this.#monotonic + ms, every: ms, run });
   }
 
   /** Moves time forward, firing each timer at its own moment. */
   advance(ms: number): void {
-    const end = this.#now + ms;
+    const end = this.#monotonic + ms;
     for (;;) {
       const due = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
       if (due === undefined) break;
-      this.#now = Math.max(this.#now, due.at);
+      this.#monotonic = Math.max(this.#monotonic, due.at);
       if (due.every === null) this.#timers.delete(due);
       else due.at += due.every;
       due.run();
     }
-    this.#now = end;
+    this.#monotonic = end;
   }
 
   /** Sets the wall clock without firing anything: an operator or NTP moved it. */
   jumpTo(now: number): void {
-    this.#now = now;
+    this.#ahead = now - this.#monotonic;
   }
 
   #add(timer: Timer): () => void {

@@ -113,7 +113,7 @@ export class RemoteFeed {
   /** No poll before this time by the monotonic clock, because of the bytes that it sent. */
   #not_before = 0;
   readonly #share: TimeShare;
-  /** The lists of stores of that host, when it sent them, and when they were requested. */
+  /** The lists of stores of that host, when it sent them, and when they were requested by the monotonic clock. */
   #stores: { lists: StoreOrigin; told_at: number } | null = null;
   #stores_at: number | null = null;
   #state: Origin['state'] = 'no_answer';
@@ -390,7 +390,7 @@ export class RemoteFeed {
 
   /** Asks for the lists of that host now and then. Its feed does not wait for them, and one that tells none is well too. */
   async #askStores(): Promise<void> {
-    const now = this.#in.clock.now();
+    const now = this.#in.monotonic();
     const { name, address, timing } = this.#remote;
     const is_known = this.#stores_at !== null && now - this.#stores_at < STORES_MS;
     if (address === null || is_known) return;

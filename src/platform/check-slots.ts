@@ -81,7 +81,7 @@ export class CheckSlots {
     const mount = this.#mountOf(at.mount);
     const { per_mount, total, unknown, stuck, stuck_per_mount, proof_ms } = this.#limits;
     const known = isKnown(mount, at);
-    const proven = mount.proven_at !== null && Math.abs(now - mount.proven_at) < proof_ms;
+    const proven = mount.proven_at !== null && now - mount.proven_at < proof_ms;
     const free =
       this.#running < total &&
       mount.running < (proven ? per_mount : 1) &&

@@ -126,7 +126,7 @@ class DiskChecks implements Disks {
 
   async prove(path: string): Promise<Proof> {
     const known = this.#cache.get(path);
-    const fresh = known !== undefined && Math.abs(this.#clock.now() - known.when) < CACHE_MS;
+    const fresh = known !== undefined && this.#clock.monotonic() - known.when < CACHE_MS;
     if (fresh && !this.isSilent(path)) return 'answers';
     const { kind } = await this.check(path);
     return kind === 'silent' || kind === 'unchecked' ? kind : 'answers';
@@ -134,7 +134,7 @@ class DiskChecks implements Disks {
 
   answered(path: string): void {
     const known = this.#cache.get(path);
-    if (known !== undefined) known.when = this.#clock.now();
+    if (known !== undefined) known.when = this.#clock.monotonic();
   }
 
   unanswered(path: string): void {
@@ -143,7 +143,7 @@ class DiskChecks implements Disks {
   }
 
   isSilent(path: string): boolean {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const { at = this.#placeOf(path), blamed = null } = this.#cache.get(path) ?? {};
     if (blamed !== null && this.#slots.isSilent(blamed, now)) return true;
     return this.#slots.silence(at, now) !== null;
@@ -188,7 +188,7 @@ class DiskChecks implements Disks {
 
   /** False if the check has to wait for a slot. */
   #try(job: Job): boolean {
-    const slot = this.#slots.ask(job.at, this.#clock.now(), job.probe !== null);
+    const slot = this.#slots.ask(job.at, this.#clock.monotonic(), job.probe !== null);
     if (slot.kind === 'silent') this.#settle(job, this.#silentAt(slot.place));
     if (slot.kind === 'run') this.#run(job);
     return slot.kind !== 'wait';
@@ -216,7 +216,7 @@ class DiskChecks implements Disks {
     const child = [...this.#children].find((one) => one.isFree) ?? this.#start();
     let proven = false;
     const giveUp = () => {
-      const place = this.#slots.late(at, slot, proven, this.#clock.now());
+      const place = this.#slots.late(at, slot, proven, this.#clock.monotonic());
       this.#abandon(child, at, place);
       this.#settle(job, this.#silentAt(place));
       this.#pump();
@@ -232,12 +232,12 @@ class DiskChecks implements Disks {
       }
       if (message?.kind === 'proven') {
         proven = true;
-        this.#slots.proven(at.mount, this.#clock.now());
+        this.#slots.proven(at.mount, this.#clock.monotonic());
         return;
       }
       cancel();
       if (message === null) this.#slots.lost(at, slot);
-      else this.#slots.end(at, slot, this.#clock.now());
+      else this.#slots.end(at, slot, this.#clock.monotonic());
       if (message === null || (message.kind === 'elsewhere' && job.hops >= MOST_HOPS))
         this.#settle(job, message === null ? { kind: 'unchecked' } : { kind: 'unreadable', detail: 'ELOOP' });
       else if (message.kind === 'elsewhere') {
@@ -258,10 +258,11 @@ class DiskChecks implements Disks {
 
   #settle(job: Job, result: PathCheck): void {
     job.leave();
-    const blamed = result.kind === 'silent' ? this.#slots.silence(job.at, this.#clock.now()) : null;
-    if (result.kind !== 'unchecked') this.#store(job.path, { when: this.#clock.now(), at: job.at, blamed });
+    const blamed = result.kind === 'silent' ? this.#slots.silence(job.at, this.#clock.monotonic()) : null;
+    if (result.kind !== 'unchecked')
+      this.#store(job.path, { when: this.#clock.monotonic(), at: job.at, blamed });
     if (job.probe !== null) {
-      const now = this.#clock.now();
+      const now = this.#clock.monotonic();
       if (result.kind === 'unchecked') this.#slots.probeLost(job.probe, now);
       else if (!this.#slots.isSilent(job.probe, now)) this.#notify();
     }
@@ -291,10 +292,10 @@ class DiskChecks implements Disks {
 
   /** A process blocked on a disk cannot be waited for; it exits when the disk answers. */
   #abandon(child: Child, at: CheckTarget, place: Place): void {
-    const since = this.#clock.now();
+    const since = this.#clock.monotonic();
     this.#children.delete(child);
     child.abandon(() => {
-      const now = this.#clock.now();
+      const now = this.#clock.monotonic();
       this.#slots.freed(at, place, now - since, now);
       this.#planProbe();
       this.#pump();
@@ -305,9 +306,10 @@ class DiskChecks implements Disks {
     this.#cancelProbe();
     const next = this.#stopped ? null : this.#slots.nextProbe();
     if (next === null) return;
-    const wait = Math.max(0, next - this.#clock.now());
+    const wait = Math.max(0, next - this.#clock.monotonic());
     this.#cancelProbe = this.#clock.after(wait, () => {
-      for (const { at, place } of this.#slots.probes(this.#clock.now())) void this.#begin(at.path, at, place);
+      for (const { at, place } of this.#slots.probes(this.#clock.monotonic()))
+        void this.#begin(at.path, at, place);
       this.#planProbe();
     });
   }
@@ -334,8 +336,8 @@ class DiskChecks implements Disks {
   }
 
   #table(): Mount[] | null {
-    const now = this.#clock.now();
-    if (this.#mounts === null || Math.abs(now - this.#mounts.read_at) >= MOUNTS_MS)
+    const now = this.#clock.monotonic();
+    if (this.#mounts === null || now - this.#mounts.read_at >= MOUNTS_MS)
       this.#mounts = { read_at: now, table: readMounts() };
     return this.#mounts.table;
   }

@@ -59,7 +59,9 @@ export class TranscriptPlaces {
   #believed(session: string): TranscriptPlace | null {
     const missing = this.#missing.get(session);
     if (missing === undefined) return null;
-    if (this.#context.clock.now() < missing.until) return { kind: 'missing', harness: missing.harness };
+    const left = missing.until - this.#context.clock.now();
+    // More than is ever left: the clock was turned back since.
+    if (left > 0 && left <= MISSING_MEMORY_MS) return { kind: 'missing', harness: missing.harness };
     this.#missing.delete(session);
     return null;
   }

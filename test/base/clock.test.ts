@@ -8,7 +8,7 @@ describe('a wait within a time', () => {
   ])('answers that the work settled where it %s, and leaves no timer', async (_how, work) => {
     let timers = 0;
     const clock: Clock = {
-      ...{ now: () => 0, every: () => () => {} },
+      ...{ now: () => 0, monotonic: () => 0, every: () => () => {} },
       after() {
         timers += 1;
         return () => {

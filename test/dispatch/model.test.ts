@@ -441,7 +441,7 @@ class Run {
       const may_wait = [
         ...(is_judged ? ['due'] : []),
         ...(is_full ? ['max_concurrent'] : []),
-        ...(this.was_turned_back ? ['due', 'breaker', 'usage_limit', 'cooldown'] : []),
+        ...(this.was_turned_back ? ['due', 'breaker', 'usage_limit'] : []),
       ];
       if (!may_wait.includes(why.first?.gate ?? '') && this.daemon.row(name)?.blocked === undefined)
         throw new Error(`${name} was never started: ${JSON.stringify(why.first)}`);
@@ -775,7 +775,7 @@ class Run {
     if (world.directories.has(this.#row(name)?.project_dir ?? DIR))
       this.faults.push(`${name} was started in a missing directory`);
     const blocked = this.daemon.memory.refusals.get(this.#uid(name));
-    if (blocked?.retry_at != null && blocked.retry_at > world.clock.now())
+    if (blocked?.retry_at != null && blocked.attempted_at <= now && blocked.retry_at > now)
       this.faults.push(`${name} was started within its cooldown (${blocked.reason})`);
     this.seen.add(name);
   }

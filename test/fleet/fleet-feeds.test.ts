@@ -57,15 +57,12 @@ beforeEach(() => {
     random: () => 0.5,
   });
 });
-/** Goes on with the time of the test, though never back, and by a step with each reading. */
+/** Goes on with the time of the test, and by a step with each reading. */
 function monotonicOf(timed: FakeClock): () => number {
-  let before = timed.now();
-  let passed = 0;
+  let stepped = 0;
   return () => {
-    const now = timed.now();
-    passed += Math.max(0, now - before) + step_ms;
-    before = now;
-    return passed;
+    stepped += step_ms;
+    return timed.monotonic() + stepped;
   };
 }
 afterEach(() => {
@@ -448,6 +445,18 @@ describe('the stores of the remotes', () => {
       ...LISTS,
       ...{ state: 'stale', last_ok_at, error: { code: 'remote_unreachable', message: expect.any(String) } },
     });
+  });
+
+  it('[RPL-6] are asked for once in a minute although the clock of this machine was set back', async () => {
+    const b = hostOf('host-b', []);
+    b.fake.stores = () => told;
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    clock.jumpTo(clock.now() - 6 * 3_600_000);
+    const later = { ...LISTS, stores: ['/s', '/later'] };
+    b.fake.stores = () => ({ body: { host: 'host-b', origins: { 'host-b': later } } });
+    await pass(70_000);
+    expect(feeds.stores()['host-b']).toMatchObject({ state: 'fresh', stores: ['/s', '/later'] });
   });
 
   it('[RPL-6] [REC-8] are stale after some minutes, also where its feed is fresh', async () => {

@@ -194,6 +194,23 @@ describe('a check of a disk that does not answer', () => {
     disks.stop();
   });
 
+  it('[DSP-4] probes a silent disk as often as before although the clock was set back', async () => {
+    const clock = new FakeClock();
+    let answers = false;
+    const { started, runner } = silentProcesses((path) => (answers ? { kind: 'file', real: path } : null));
+    const disks = createDisks({ clock, runner });
+    const check = disks.check('/x/a');
+    clock.advance(10_000);
+    expect((await check).kind).toBe('silent');
+    clock.jumpTo(clock.now() - 6 * 3_600_000);
+    answers = true;
+    started[0]!.exit();
+    clock.advance(30_000);
+    await Promise.resolve();
+    expect(disks.isSilent('/x/a')).toBe(false);
+    disks.stop();
+  });
+
   it('starts another process when one exits', async () => {
     const clock = new FakeClock();
     let dies = true;

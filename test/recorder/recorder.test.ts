@@ -68,7 +68,7 @@ function start(
     { ...recordingIn(scratch.path), audio_path: audio ? join(scratch.path, 'm.wav') : null },
     {
       clock,
-      monotonic: 'monotonic' in clock ? clock.monotonic : () => clock.now(),
+      monotonic: () => clock.monotonic(),
       startEngine: () => starts.shift()!(),
       stop: stop.signal,
       mirror: { clock, runner: createRunner(), env: {}, ssh: '/nonexistent/ssh' },

@@ -236,6 +236,17 @@ describe('GET /sessions/links', () => {
     now.mockRestore();
   });
 
+  it('[RPL-23] [LIM-10] forgets that a session has no transcript when the clock is set back', async () => {
+    const now = vi.spyOn(served.context.clock, 'now');
+    const start = Date.now();
+    now.mockReturnValue(start);
+    expect((await links(uuid(1)))[0]!.availability).toBe('transcript_missing');
+    write(1);
+    now.mockReturnValue(start - 6 * 3_600_000);
+    expect((await links(uuid(1)))[0]!.availability).toBe('available_local');
+    now.mockRestore();
+  });
+
   it('[RPL-14] [LIM-9] accepts fifty sessions and refuses one more', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => uuid(index + 1));
     expect(await links(...many(50))).toHaveLength(50);

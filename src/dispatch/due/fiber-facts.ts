@@ -30,7 +30,7 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     paused_until: memory.breaker.pausedUntil(key, now),
     limited_until: limitOf(world, memory, document.svc?.agent ?? null)?.until ?? null,
     held: holdOf(memory, document),
-    cooldown_until: memory.refusals.cooldownOf(key),
+    cooldown_until: memory.refusals.cooldownOf(key, now),
     mux_answers: memory.mux_answers,
     stopped_all: memory.brake.pulled !== null,
     data_dir_fault: memory.data_dir.fault,

@@ -20,7 +20,7 @@ export class Refusals {
       reason: refusal.reason,
       message: refusal.message,
       attempts: again ? earlier.attempts + 1 : 1,
-      first_attempted_at: again ? earlier.first_attempted_at : now,
+      first_attempted_at: again ? Math.min(earlier.first_attempted_at, now) : now,
       attempted_at: now,
       retry_at,
       ...(refusal.screen === undefined ? {} : { screen: refusal.screen }),
@@ -41,8 +41,9 @@ export class Refusals {
     if (reason === undefined || this.#rows.get(key)?.reason === reason) this.#rows.delete(key);
   }
 
-  /** Until when the poller does not try this fiber again; null when it may. */
-  cooldownOf(key: string): number | null {
-    return this.#rows.get(key)?.retry_at ?? null;
+  /** Until when the poller does not try this fiber again; null when it may, as where the clock was turned back since. */
+  cooldownOf(key: string, now: number): number | null {
+    const row = this.#rows.get(key);
+    return row === undefined || row.attempted_at > now ? null : row.retry_at;
   }
 }

@@ -316,6 +316,17 @@ describe('a refusal', () => {
     expect(daemon.row('a')?.runtime).toBeDefined();
   });
 
+  it('[DSP-5] is tried again at once after the clock was set back, for its cooldown was told by the other time', async () => {
+    world.directories.set('/srv/dev', { kind: 'missing' });
+    world.fiber('a');
+    await round();
+    world.directories.clear();
+    world.clock.jumpTo(world.clock.now() - 360 * MINUTE);
+    await round();
+    expect(daemon.row('a')).toMatchObject({ runtime: { state: expect.any(String) } });
+    expect(daemon.state().blocked).toEqual([]);
+  });
+
   it('[ERR-17] by request has its own reason, or arm_refused where a directory fixes it', async () => {
     world.fiber('no-uid', {}, { id: null });
     world.fiber('no-dir', { project_dir: 'x' });

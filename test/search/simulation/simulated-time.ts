@@ -59,6 +59,7 @@ export function hostClock(
 ): Clock {
   return {
     now: () => time.now() + host.skew(),
+    monotonic: () => time.now(),
     after: (ms, run) => time.after(ms, () => host.inside(run)),
     every(ms, run) {
       let cancel = () => {};
