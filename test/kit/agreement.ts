@@ -46,8 +46,8 @@ export function contradictions(reads: Reads): string[] {
       of(state.pending_launch, row.uid)?.reason,
     );
     const role = of(state.standing_roles, row.uid);
-    if (row.next_due_at !== undefined && role !== undefined)
-      compare(`when ${row.id} is due in /fibers and /state`, row.next_due_at, role.next_due_at);
+    if (role !== undefined)
+      compare(`when ${row.id} is due in /fibers and /state`, row.next_due_at ?? null, role.next_due_at);
     for (const incident of state.incidents)
       for (const fiber of incident.fibers)
         if (fiber.uid === row.uid) compare(`the id of ${row.id} in an incident`, row.id, fiber.fiber_id);

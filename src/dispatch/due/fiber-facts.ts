@@ -1,5 +1,6 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Places } from '../../contract/http/state.ts';
+import { isArmed } from '../../lifecycle/rearm.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import type { HoldReason } from '../holds/quarantine.ts';
@@ -14,7 +15,7 @@ import { type Due, standingDue } from './standing.ts';
 
 /** When the role is due, or null for anything but an armed standing role. */
 export function dueOf(world: Pick<World, 'clock' | 'zone'>, document: FiberDocument): Due | null {
-  if (document.svc?.kind !== 'standing' || document.status !== 'active') return null;
+  if (document.svc?.kind !== 'standing' || !isArmed(document)) return null;
   return standingDue(document, world.clock.now(), world.zone);
 }
 

@@ -214,7 +214,10 @@ function explainDue(document: FiberDocument, { due }: WhyFacts): { message: stri
           : `write a schedule with \`svc repeat ${shellWord(id)} --schedule "0 9 * * *"\``,
     };
   }
-  return { message: 'its last run was judged, and it was not armed again', mend };
+  return {
+    message: 'it is not armed, so no time of its schedule is due',
+    mend: `let it run on its schedule again with \`svc resume ${shellWord(id)}\``,
+  };
 }
 
 function explainHold(facts: WhyFacts, id: string): { message: string; mend: string } {

@@ -558,6 +558,22 @@ describe('a role', () => {
     expect(reply).toMatchObject({ run_id: expect.stringMatching(/^adhoc-\d+$/) });
   });
 
+  it.each(['true', 'false'])(
+    '[STD-1] is due at no time while it has the verdict %s, whoever is asked',
+    async (tempered) => {
+      world.fiber('role', role, { 'created-at': '2026-01-05T08:30:00.000Z', tempered });
+      await round();
+      expect(daemon.row('role')).not.toHaveProperty('next_due_at');
+      expect(daemon.state().standing_roles).toMatchObject([{ next_due_at: null }]);
+      const { first } = await world.run(daemon.dispatcher.why('role', { look: true }));
+      expect(first).toMatchObject({
+        gate: 'due',
+        message: 'it is not armed, so no time of its schedule is due',
+        mend: expect.stringContaining('svc resume role'),
+      });
+    },
+  );
+
   it('[STD-1] keeps its occurrence when its session could not be made', async () => {
     world.fiber('role', role);
     world.machine.next = 'refuse';
