@@ -407,8 +407,8 @@ class Run {
       // Nothing that is armed here is neither run nor told why it does not.
       const why = await this.daemon.dispatcher.why(name, { look: false });
       expect([name, why.verdict]).toEqual([name, living.includes(name) ? 'running' : 'waits']);
-      const shown =
-        row.runtime ?? row.held ?? row.blocked ?? row.next_due_at ?? DAEMON_GATES[why.first?.gate ?? ''];
+      const said = row.runtime ?? row.held ?? row.blocked ?? row.next_due_at ?? row.tempered;
+      const shown = said ?? DAEMON_GATES[why.first?.gate ?? ''];
       expect([name, why.first?.gate, shown]).toEqual([name, expect.anything(), expect.anything()]);
     }
   }

@@ -58,6 +58,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   document: 'Its document cannot be used as it is.',
   status: 'It is not armed.',
   host: 'It names no host, so no daemon starts it.',
+  due: 'No time of its schedule is due.',
   mux: 'tmux does not answer.',
   stopped_all: 'All launches are stopped on this host.',
   data_dir: 'The daemon cannot write its data folder.',

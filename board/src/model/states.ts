@@ -54,7 +54,8 @@ export function stateOf(row: FiberRow): CardState {
   if (svc.host !== undefined && svc.host !== row.origin) return 'elsewhere';
   if (row.blocked !== undefined) return 'blocked';
   if (row.held !== undefined) return 'held';
-  if (svc.kind === 'standing' && (row.gate === undefined || row.gate === 'due')) return 'scheduled';
+  const isTimed = row.gate === undefined || (row.gate === 'due' && row.next_due_at !== undefined);
+  if (svc.kind === 'standing' && isTimed) return 'scheduled';
   return row.gate === undefined ? 'due' : 'delayed';
 }
 

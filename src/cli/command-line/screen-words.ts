@@ -54,6 +54,7 @@ const GATE_WORDS: Readonly<Partial<Record<Gate, string>>> = {
   document: 'its document cannot be read',
   status: 'is not ready to start',
   host: 'names no host',
+  due: 'no time of its schedule is due',
   mux: 'tmux does not answer',
   stopped_all: 'the emergency brake is on',
   data_dir: 'the data folder is gone',

@@ -26,9 +26,15 @@ describe('where a fiber stands', () => {
     ['pinned with a worker', { svc: { kind: 'pinned' }, runtime: live() }, 'working', 'working'],
     [
       'standing, not due',
+      { status: 'active', svc: { kind: 'standing' }, gate: 'due', next_due_at: 1 },
+      'scheduled',
+      'scheduled',
+    ],
+    [
+      'standing, never due',
       { status: 'active', svc: { kind: 'standing' }, gate: 'due' },
-      'scheduled',
-      'scheduled',
+      'delayed',
+      'blocked',
     ],
     [
       'standing and held back',

@@ -76,7 +76,8 @@ function standingOf(row: PlacedRow, host: string): Standing {
   if (svc === undefined) return { place: 'drafts', may_rest: true };
   if (svc.host !== undefined && svc.host !== host) return { place: 'blocked', may_rest: true };
   if (row.blocked !== undefined || row.held !== undefined) return { place: 'blocked', may_rest: true };
-  if (svc.kind === 'standing' && (gate === undefined || gate === 'due')) return { place: 'scheduled' };
+  const is_timed = gate === undefined || (gate === 'due' && row.next_due_at !== undefined);
+  if (svc.kind === 'standing' && is_timed) return { place: 'scheduled' };
   return { place: gate === undefined ? 'working' : 'blocked', may_rest: true };
 }
 

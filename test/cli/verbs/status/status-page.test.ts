@@ -215,6 +215,7 @@ describe('what cannot start', () => {
       { blocked: BLOCKED },
       { held: 'killed', held_note: 'wrong branch', gate: 'held' },
       { gate: 'max_concurrent' },
+      { svc: { ...svc, kind: 'standing' }, gate: 'due' },
       ...[held, held, held],
     ]);
     expect(needs_you).toEqual([]);
@@ -223,7 +224,8 @@ describe('what cannot start', () => {
       ['f1', 'claude is not on the PATH', 'svc why f1'],
       ['f2', 'stopped by you: wrong branch', 'svc resume f2'],
       ['f3', 'waits for a free place among the workers', 'svc why f3'],
-      ['f4 and 2 more', 'held since the restart', 'svc daemon release'],
+      ['f4', 'no time of its schedule is due', 'svc why f4'],
+      ['f5 and 2 more', 'held since the restart', 'svc daemon release'],
     ]);
   });
 
@@ -273,6 +275,7 @@ describe('the groups of svc status', () => {
     error: maybe(fc.constant('unreadable')),
     held: maybe(fc.constantFrom('killed', 'boot_quarantine', 'loop_breaker')),
     gate: maybe(fc.constantFrom(...GATES)),
+    next_due_at: maybe(fc.constant(NOW + 60_000)),
     blocked: maybe(fc.constant(BLOCKED)),
     last_death: maybe(fc.constant(DEATH)),
     runtime: maybe(
