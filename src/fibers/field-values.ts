@@ -1,6 +1,20 @@
 import { type CronExpression, type CronExpressionOptions, CronExpressionParser } from 'cron-parser';
 import { CodedError, messageOf } from '../base/errors.ts';
 
+/** The names of schedules, as cron programs have them; none for every second, as an agent takes longer to start. */
+const NAMED: Readonly<Record<string, string>> = {
+  '@minutely': '* * * * *',
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekdays': '0 0 * * 1-5',
+  '@weekends': '0 0 * * 0,6',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+};
+
 /** Throws `invalid_request` for a schedule that is not five cron fields or a known @name. */
 export function requireSchedule(schedule: string): string {
   return readSchedule(schedule, (expression) => expression.next()).text;
@@ -17,13 +31,14 @@ function readSchedule(
   options: CronExpressionOptions = {},
 ): { text: string; expression: CronExpression } {
   const text = schedule.trim();
-  const named = text.startsWith('@');
   try {
+    const fields = text.startsWith('@') ? NAMED[text] : text;
+    if (fields === undefined) throw new Error(`the names are ${Object.keys(NAMED).join(', ')}`);
     // The parser would fill up missing fields, and take a sixth for seconds.
-    if (!named && text.split(/\s+/).length !== 5) throw new Error('it needs five fields');
+    if (fields.split(/\s+/).length !== 5) throw new Error('it needs five fields');
     // The parser would choose another time at each read.
-    if (!named && /(?<![A-Za-z])H(?![A-Za-z])/.test(text)) throw new Error('H is no time; write a number');
-    const expression = CronExpressionParser.parse(text, options);
+    if (/(?<![A-Za-z])H(?![A-Za-z])/.test(fields)) throw new Error('H is no time; write a number');
+    const expression = CronExpressionParser.parse(fields, options);
     check(expression);
     return { text, expression };
   } catch (error) {

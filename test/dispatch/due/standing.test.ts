@@ -80,8 +80,30 @@ describe('standing roles', () => {
   });
 
   it.each([
+    ['@hourly', '2026-01-05T10:00:00Z'],
+    ['@daily', '2026-01-06T00:00:00Z'],
+    ['@midnight', '2026-01-06T00:00:00Z'],
+    ['@weekdays', '2026-01-06T00:00:00Z'],
+    ['@weekends', '2026-01-10T00:00:00Z'],
+    ['@weekly', '2026-01-11T00:00:00Z'],
+    ['@monthly', '2026-02-01T00:00:00Z'],
+    ['@yearly', '2027-01-01T00:00:00Z'],
+    ['@annually', '2027-01-01T00:00:00Z'],
+    ['0 0 29 2 *', '2028-02-29T00:00:00Z'],
+    ['0 0 31 * *', '2026-01-31T00:00:00Z'],
+    ['0 0 13 * 5', '2026-01-09T00:00:00Z'],
+  ])('[STD-1] [FIB-7] a role of %s is due at %s next', (schedule, next) => {
+    expect(
+      standingDue(role({ schedule }, '2026-01-05T09:30:00Z'), at('2026-01-05T09:30:00Z'), 'UTC'),
+    ).toEqual({
+      kind: 'later',
+      next: at(next),
+    });
+  });
+
+  it.each([
     ['schedule', {}],
-    ...['often', '', '0 9 * *', '5', '0 0 9 * * *', 'H H * * *'].map(
+    ...['often', '', '0 9 * *', '5', '0 0 9 * * *', 'H H * * *', '@secondly', '@reboot', '@toString'].map(
       (schedule) => ['schedule', { schedule }] as const,
     ),
     ['tz', { schedule: '0 9 * * *', tz: 'Mars/Base' }],
