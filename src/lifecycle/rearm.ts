@@ -18,6 +18,13 @@ export function isArmed(document: Pick<FiberDocument, 'status' | 'tempered'>): b
   return document.status === 'active' && document.tempered === undefined;
 }
 
+/** True for a service that arming changes: it is not armed, or a clock that was ahead keeps it from being due. */
+export function canBeArmed(document: FiberDocument, facts: Pick<VerbFacts, 'running'>, now: number): boolean {
+  const { dispatched_at, handed_off_at } = document.svc?.runtime ?? {};
+  const is_ahead = [dispatched_at, handed_off_at].some((at) => Date.parse(at ?? '') > now);
+  return !isArmed(document) || (document.svc?.kind === 'standing' && is_ahead && !facts.running);
+}
+
 /**
  * Arms a service again in one write. A standing role is stamped as served, so that earlier occurrences do not fire
  * (LIF-6, STD-1). A closed fiber whose conversation is over starts fresh at its next dispatch (RES-8).
@@ -31,7 +38,7 @@ export function rearmed(
   const set: PlannedEdit['set'] = { ...edit.set };
   if (document.uid === null) set.id = facts.new_uid;
   if (document.svc?.host === undefined && set['svc.host'] === undefined) set['svc.host'] = facts.this_host;
-  if (!isArmed(document)) Object.assign(set, served(document, edit, facts.running, now));
+  if (canBeArmed(document, facts, now)) Object.assign(set, served(document, edit, facts.running, now));
   const { set: all, unset } = armed({ set, unset: edit.unset });
   return { set: all, unset: [...new Set(unset)] };
 }

@@ -1,6 +1,6 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import { type PlannedEdit, stamp } from './planned-edit.ts';
-import { isArmed, rearmed, type VerbFacts } from './rearm.ts';
+import { canBeArmed, rearmed, type VerbFacts } from './rearm.ts';
 
 /**
  * Accepts the work of a fiber: a standing role is armed again and stamped as served in the same write (LIF-6, STD-1), a
@@ -18,7 +18,9 @@ export function planAccept(
 function accepted(document: FiberDocument, facts: VerbFacts, now: number): PlannedEdit | null {
   switch (document.svc?.kind) {
     case 'standing':
-      return isArmed(document) ? null : rearmed(document, { set: {}, unset: ['closed-at'] }, facts, now);
+      return canBeArmed(document, facts, now)
+        ? rearmed(document, { set: {}, unset: ['closed-at'] }, facts, now)
+        : null;
     case 'pinned':
       if (document.status === 'open' && document.tempered === undefined) return null;
       return {

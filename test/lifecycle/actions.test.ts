@@ -42,6 +42,9 @@ const svc = { kind: 'oneshot', host: 'host-a', project_dir: '/srv/dev' } as cons
 const role = { ...svc, kind: 'standing', schedule: '0 9 * * *', tz: 'UTC' } as const;
 const ran = { dispatched_at: '2026-02-03T04:00:00.000Z' };
 
+/** Told by a clock that was ahead. */
+const LATER = '2031-01-01T00:00:00.000Z';
+
 describe('resume, accept and reopen', () => {
   const stamped = { 'svc.runtime.handed_off_at': STAMP };
   const arms = { status: 'active' };
@@ -126,7 +129,7 @@ describe('resume, accept and reopen', () => {
   });
 
   it('[STD-1] [P30] resets a timestamp from a clock that was ahead', () => {
-    const runtime = { dispatched_at: '2031-01-01T00:00:00.000Z' };
+    const runtime = { dispatched_at: LATER };
     const document = fiberDocument({ uid: ULID, status: 'closed', svc: { ...role, runtime } });
     expect(plan(document, { action: 'accept' })?.set).toEqual({
       'svc.runtime.handed_off_at': STAMP,
@@ -134,6 +137,20 @@ describe('resume, accept and reopen', () => {
       status: 'active',
     });
   });
+
+  it.each(['accept', 'resume'] as const)(
+    '[STD-1] [P30] %s resets it also of an armed role, while no worker of it runs',
+    (action) => {
+      for (const runtime of [{ dispatched_at: LATER }, { handed_off_at: LATER }]) {
+        const document = fiberDocument({ uid: ULID, status: 'active', svc: { ...role, runtime } });
+        expect(plan(document, { action })?.set).toMatchObject({ 'svc.runtime.handed_off_at': STAMP });
+        expect(plan(document, { action }, { ...FACTS, running: true })).toBeNull();
+      }
+      const served = { dispatched_at: STAMP, handed_off_at: STAMP };
+      const document = fiberDocument({ uid: ULID, status: 'active', svc: { ...role, runtime: served } });
+      expect(plan(document, { action })).toBeNull();
+    },
+  );
 
   it('adds what a launch of an armed fiber needs: a host and a ULID', () => {
     const document = fiberDocument({ status: 'active', svc: { kind: 'oneshot', project_dir: '/srv/dev' } });
