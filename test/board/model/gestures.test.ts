@@ -51,7 +51,12 @@ const STATES: Readonly<Record<string, Partial<FiberRow>>> = {
   held: { ...armed, held: 'boot_quarantine' },
   delayed: { ...armed, gate: 'max_concurrent' },
   elsewhere: { status: 'active', svc: { host: 'host-b' } },
-  scheduled: { status: 'active', svc: { kind: 'standing', schedule: '0 9 * * *' }, gate: 'due', next_due_at: 1 },
+  scheduled: {
+    status: 'active',
+    svc: { kind: 'standing', schedule: '0 9 * * *' },
+    gate: 'due',
+    next_due_at: 1,
+  },
   'standing at work': { status: 'active', svc: { kind: 'standing' }, runtime: live() },
   'pinned at work': { svc: { kind: 'pinned' }, runtime: live() },
   review: { status: 'closed', svc: { agent: 'atlas' } },
