@@ -15,6 +15,7 @@ export default defineConfig({
     ],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    globalSetup: ['test/kit/untouched-home.ts'],
     setupFiles: ['test/kit/no-listener-leaks.ts', 'test/kit/property-sizes.ts'],
     pool: 'forks',
     maxWorkers: 2,

@@ -8,6 +8,7 @@ export default defineConfig({
     env: { SVC_HTTP: 'node' },
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    globalSetup: ['test/kit/untouched-home.ts'],
     setupFiles: ['test/kit/no-listener-leaks.ts'],
     pool: 'forks',
     maxWorkers: 2,

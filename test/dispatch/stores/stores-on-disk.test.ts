@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -13,11 +13,10 @@ let warned: unknown[];
 let stores: StoresOnDisk;
 
 beforeEach(() => {
-  const home = mkdtempSync(join(tmpdir(), 'svc-stores-'));
-  onTestFinished(() => rmSync(home, { recursive: true }));
-  settings = readSettings({ HOME: home });
+  const folder = mkdtempSync(join(tmpdir(), 'svc-stores-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  settings = readSettings({ SVC_CONFIG_DIR: folder });
   file = operatorFilePaths(settings).stores;
-  mkdirSync(join(file, '..'), { recursive: true });
   warned = [];
   const logger = { ...silentLogger, warn: (...told: unknown[]) => warned.push(told) };
   writeFileSync(file, '{"stores":["/a"]}');
