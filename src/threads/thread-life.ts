@@ -39,6 +39,7 @@ export function launchThread(options: ThreadLifeOptions): Life {
   const ready = createDeferred<void>();
   const stopped = createDeferred<void>();
   const ended = createDeferred<Error>();
+  let is_stopping = false;
   const { port1, port2 } = new MessageChannel();
   const channel = portChannel(port1, options.logger);
   const peer = options.converse(channel);
@@ -65,7 +66,14 @@ export function launchThread(options: ThreadLifeOptions): Life {
     else clock.after(END_GRACE_MS, () => kill(new Error(`The ${data.name} thread closed its channel`)));
   });
   worker?.on('error', (error: unknown) => end(deathOf(error, options)));
-  worker?.on('exit', (code) => end(new Error(`The ${data.name} thread exited with status ${code}`)));
+  const wasStopped = () => new Error(`The ${data.name} component was stopped`);
+  worker?.on('exit', (code) =>
+    end(
+      is_stopping && code === 0
+        ? wasStopped()
+        : new Error(`The ${data.name} thread exited with status ${code}`),
+    ),
+  );
 
   return {
     ready: ready.promise,
@@ -74,9 +82,10 @@ export function launchThread(options: ThreadLifeOptions): Life {
     ask: () => peer.control('ping'),
     kill,
     async stop(limit_ms) {
+      is_stopping = true;
       peer.control('stop');
       await within(clock, limit_ms, Promise.race([stopped.promise, ended.promise]));
-      end(new Error(`The ${data.name} component was stopped`));
+      end(wasStopped());
       if (worker !== null) await within(clock, END_GRACE_MS, worker.terminate());
     },
   };
