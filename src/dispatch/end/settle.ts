@@ -10,6 +10,7 @@ import type { Run } from '../run/run.ts';
 import { recordAcceptance, recordEnd } from '../run/run-ledger.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
 import { endInHand, isStarted } from '../run/run-state.ts';
+import { isKilledForMemory } from '../run-directory/memory-end.ts';
 import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { ExitRecord, RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
@@ -29,22 +30,16 @@ import {
 const EXIT_FILE_GRACE_MS = 1_000;
 const EXIT_FILE_STEP_MS = 25;
 
-export type Settled = {
-  /** `postponed`: whether its server went down is not known, so nothing is decided yet. */
-  reason: string | 'postponed';
-  code: number | null;
-};
+export type Settled = { reason: string; code: number | null };
 
 /** What its surface knows of a run that has ended. */
 type EndedRun = {
   rebooted: boolean;
   server: () => Promise<'alive' | 'absent' | 'unknown'>;
-  /** Told of a worker that went down with its server or its machine, before anything of its end is written. */
-  lost?: (reason: 'server_lost' | 'reboot') => void;
 };
 
 /** `absent`: no store shows the document, which a move or a store that is away for a moment does too. */
-type SeenEnd = EndFacts & { absent: boolean };
+export type SeenEnd = EndFacts & { absent: boolean };
 
 /** Carries out what follows from a worker's end. */
 export class Settler {
@@ -57,19 +52,50 @@ export class Settler {
   }
 
   /**
-   * Settles a run that has ended and frees its fiber. `server` asks the multiplexer once more, and is only
-   * called for a worker that was hung up on or left no word.
+   * What there is to know of the end; null while nobody can tell whether its server went down. `server` asks the
+   * multiplexer once more, and is only called for a worker that was hung up on or left no word.
    */
-  async settle(run: Run, facts: EndedRun): Promise<Settled> {
-    const seen = await this.#look(run, facts);
-    if (seen === null) return { reason: 'postponed', code: null };
+  async look(run: Run, { rebooted, server }: EndedRun): Promise<SeenEnd | null> {
+    const world = this.#world;
+    const recorded = rebooted ? world.runDirectories.readEnd(run.launch_id) : await this.#awaitEnd(run);
+    const answer = !rebooted && isWordless(run, recorded) ? await server() : 'alive';
+    if (answer === 'unknown') return null;
+    await followHooks(world, run);
+    const transcript = await transcriptOfRun(world, run);
+    const resumed_in_vain = isRunInVain(run, transcript);
+    await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
+    const { document, absent } = this.#documentOf(run);
+    const now = world.clock.now();
+    const memory = run.stray
+      ? null
+      : world.workerMemory.readEnd(world.runDirectories.directory(run.launch_id));
+    // Only a kill for memory tells of them, and of many workers that end at once each would ask for all others.
+    const exit = recorded.exit.kind === 'found' ? recorded.exit.value : null;
+    const others = isKilledForMemory(exit, memory) ? await this.#othersAlive(run) : 0;
+    const screen = run.stray ? null : world.runDirectories.readScreen(run.launch_id);
+    return {
+      ...{ run, document, absent, recorded, memory, others, rebooted, resumed_in_vain, screen, now },
+      server_absent: answer === 'absent',
+    };
+  }
+
+  /** Settles a run that has ended as this was seen, and frees its fiber; all but the conclusion before it returns. */
+  async settle(run: Run, looked: SeenEnd): Promise<Settled> {
+    // The document may have moved since its end was looked at.
+    const seen = { ...looked, ...this.#documentOf(run), now: this.#world.clock.now() };
     const plan = planWorkerEnd(seen);
-    if (plan.reason === 'server_lost' || plan.reason === 'reboot') facts.lost?.(plan.reason);
     const exit = seen.recorded.exit.kind === 'found' ? seen.recorded.exit.value : null;
     this.#keep(run, plan, seen);
-    if (!plan.conclude && seen.document?.error === undefined && !seen.absent) this.#close(run);
-    else if (plan.reason === 'forced_start') this.#postpone(run);
-    else await this.#conclude(run, settledEnd(exit, plan.reason, plan.owes_fresh_start));
+    const told = {
+      end_reason: plan.reason,
+      ...(seen.document?.status === 'closed' ? { fiber_closed: true } : {}),
+    };
+    if (!plan.conclude && seen.document?.error === undefined && !seen.absent) this.#close(run, told);
+    else {
+      if (!run.stray) this.#world.runDirectories.update(run.launch_id, { ...told, ...deathOfRun(run) });
+      if (plan.reason === 'forced_start') this.#postpone(run);
+      else await this.#conclude(run, settledEnd(exit, plan.reason, plan.owes_fresh_start));
+    }
     return { reason: plan.reason, code: exit?.code ?? null };
   }
 
@@ -94,35 +120,11 @@ export class Settler {
     this.#memory.runs.release(run);
   }
 
-  /** What there is to know of the end; null while nobody can tell whether its server went down. */
-  async #look(run: Run, { rebooted, server }: EndedRun): Promise<SeenEnd | null> {
-    const world = this.#world;
-    const recorded = rebooted ? world.runDirectories.readEnd(run.launch_id) : await this.#awaitEnd(run);
-    const answer = !rebooted && isWordless(run, recorded) ? await server() : 'alive';
-    if (answer === 'unknown') return null;
-    await followHooks(world, run);
-    const transcript = await transcriptOfRun(world, run);
-    const resumed_in_vain = isRunInVain(run, transcript);
-    await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
-    const { document, absent } = this.#documentOf(run);
-    const now = world.clock.now();
-    const memory = run.stray
-      ? null
-      : world.workerMemory.readEnd(world.runDirectories.directory(run.launch_id));
-    const others = memory === null ? 0 : await this.#othersAlive(run);
-    const screen = run.stray ? null : world.runDirectories.readScreen(run.launch_id);
-    return {
-      ...{ run, document, absent, recorded, memory, others, rebooted, resumed_in_vain, screen, now },
-      server_absent: answer === 'absent',
-    };
-  }
-
   /** Keeps what follows from the end, in memory and on disk, and frees the fiber. */
-  #keep(run: Run, plan: EndPlan, { recorded, document, now }: SeenEnd): void {
+  #keep(run: Run, plan: EndPlan, { recorded, now }: SeenEnd): void {
     const world = this.#world;
     this.#memory.deaths.ended(run.key, plan.death);
     run.death = plan.death;
-    if (plan.death !== null && !run.stray) world.runDirectories.update(run.launch_id, { death: plan.death });
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
     if (plan.hold !== null) this.#hold(run, plan.hold, now);
     this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
@@ -133,11 +135,6 @@ export class Settler {
     if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.death?.message ?? '');
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
-    if (!run.stray)
-      world.runDirectories.update(run.launch_id, {
-        end_reason: plan.reason,
-        ...(document?.status === 'closed' ? { fiber_closed: true } : {}),
-      });
   }
 
   async #conclude(run: Run, end: SettledEnd): Promise<void> {
@@ -237,10 +234,10 @@ export class Settler {
     );
   }
 
-  #close(run: Run): void {
+  #close(run: Run, told: Partial<Pick<RunManifest, 'end_reason' | 'fiber_closed'>> = {}): void {
     if (run.stray) return;
     this.#world.runDirectories.update(run.launch_id, {
-      ...{ state: 'ended', ended_at: this.#world.clock.now() },
+      ...{ ...told, state: 'ended', ended_at: this.#world.clock.now() },
       ...deathOfRun(run),
     });
     // What its group told is in the ledger by now.

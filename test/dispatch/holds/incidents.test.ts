@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDeferred } from '../../../src/base/deferred.ts';
 import { serverOf } from '../../../src/dispatch/holds/incidents.ts';
 import { dismissIncident, resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
+import { Runs } from '../../../src/dispatch/run/runs.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 let world: FakeWorld;
@@ -59,6 +60,38 @@ describe('a lost tmux server', () => {
       expect(daemon.state().pending_launch).toHaveLength(NAMES.length);
     },
   );
+
+  it('[P2] is noted with one write for all its workers, and requests are answered between the ends of two', async () => {
+    await working();
+    const { memory, world: seen } = daemon;
+    const record = vi.spyOn(memory.incidents, 'record');
+    const turns = new Set<number>();
+    const release = vi.spyOn(memory.runs, 'release');
+    release.mockImplementation((run) => {
+      turns.add(seen.clock.now());
+      Runs.prototype.release.call(memory.runs, run);
+    });
+    world.machine.loseServer({ told: false });
+    await round();
+    expect(record.mock.calls.map(([losses]) => losses.length).filter((count) => count > 0)).toEqual([
+      NAMES.length,
+    ]);
+    // Time passes only between two turns of the event loop.
+    expect(turns.size).toBe(NAMES.length);
+  });
+
+  it('[P2] has no worker ask for all the others, although each was in a memory group', async () => {
+    await working();
+    daemon.world.workerMemory.readEnd = () => ({
+      worker: { peak: 1, limit: 100, kills: 0 },
+      total: null,
+    });
+    world.machine.loseServer({ told: true });
+    const look = vi.spyOn(daemon.world.processes, 'look');
+    await world.run(daemon.dispatcher.reconcile());
+    expect(fibersOf()).toEqual([NAMES]);
+    expect(look.mock.calls.length).toBeLessThanOrEqual(NAMES.length);
+  });
 
   it('[P2] is not counted by the loop breaker, however often and soon it is lost', async () => {
     world.fiber('a');

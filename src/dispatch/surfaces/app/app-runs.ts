@@ -170,7 +170,9 @@ export class AppRuns {
   async #settle(run: AppSurfaceRun): Promise<void> {
     this.#memory.refusals.clear(run.key, 'conversation_missing');
     this.#memory.refusals.clear(run.key, 'app_launch_failed');
-    const settled = await this.#settler.settle(run, { rebooted: false, server: async () => 'alive' });
+    const seen = await this.#settler.look(run, { rebooted: false, server: async () => 'alive' });
+    if (seen === null) return;
+    const settled = await this.#settler.settle(run, seen);
     this.#world.logger.info(
       { fiber: run.fiber_id, thread: run.app.thread_id, run: run.run_id, reason: settled.reason },
       'an app conversation was released',

@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { MuxListing, MuxServer, MuxSession } from '../../../mux/mux.ts';
 import { sessionNamed, sessionsOf } from '../../../mux/mux-listing.ts';
 import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
-import { Settler } from '../../end/settle.ts';
+import { type SeenEnd, Settler } from '../../end/settle.ts';
+import { planWorkerEnd } from '../../end/worker-end.ts';
 import { isWaiting, type Loss, serverOf } from '../../holds/incidents.ts';
 import { cameAbout, type Memory } from '../../holds/memory.ts';
 import { recallOwed } from '../../holds/owed-starts.ts';
@@ -22,8 +24,10 @@ type Pass = {
   listing: MuxListing;
   server: () => Promise<MuxListing>;
   moved: Set<string>;
-  lost: Loss[];
 };
+
+/** A run that has ended, as it was seen; `cause` where it went down with its server or its machine. */
+type End = { run: Run; seen: SeenEnd; cause: Loss['cause'] | null };
 
 /** Compares the runs in memory with the sessions of the multiplexer. */
 export class Reconciler {
@@ -31,8 +35,6 @@ export class Reconciler {
   readonly #memory: Memory;
   readonly #settler: Settler;
   readonly #claims: UnfinishedClaims;
-  /** Launch ids whose end is being handled. */
-  #ending = new Set<string>();
   /** Launch ids of an earlier daemon, until they are seen to live. */
   #found = new Set<string>();
   /** Sessions of the last listing in which nothing of a worker runs any more. */
@@ -56,7 +58,7 @@ export class Reconciler {
    * Answers the keys of the fibers whose rows may have moved.
    */
   async reconcile(listing: MuxListing, started: readonly Run[]): Promise<Set<string>> {
-    const pass: Pass = { listing, server: this.#askOnce(listing), moved: new Set(), lost: [] };
+    const pass: Pass = { listing, server: this.#askOnce(listing), moved: new Set() };
     const known = new Set(started);
     if (listing.kind !== 'unknown' && !this.#adopted) {
       for (const run of this.#adoptRecorded(pass)) known.add(run);
@@ -64,10 +66,10 @@ export class Reconciler {
     }
     // App conversations are compared with their server, not with the multiplexer.
     const ours = [...known].filter((run) => SURFACE_RULES[run.surface].in_terminal);
-    await Promise.all(ours.map((run) => this.#look(run, pass)));
+    const looked = await Promise.all(ours.map((run) => this.#look(run, pass)));
+    await this.#settleAll(looked.filter((end) => end !== null));
     if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);
     for (const key of await this.#settler.concludePending()) pass.moved.add(key);
-    this.#tellIncident(pass.lost);
     this.#dropSettled();
     return pass.moved;
   }
@@ -82,12 +84,14 @@ export class Reconciler {
     };
   }
 
-  async #look(run: Run, pass: Pass): Promise<void> {
+  /** The end of a run that is to be settled; null for one that goes on, or that nothing is known of yet. */
+  async #look(run: Run, pass: Pass): Promise<End | null> {
     const life = await this.#lifeOf(run, pass.listing);
-    if (isUnfinished(run) && !(await this.#finishClaim(run, life, pass))) return;
+    if (isUnfinished(run) && !(await this.#finishClaim(run, life, pass))) return null;
+    if (life.kind === 'ended') return this.#lookAtEnd(run, life.why === 'rebooted', pass);
     if (life.kind === 'alive') await this.#followName(run, pass);
-    if (life.kind === 'ended') await this.#end(run, life.why === 'rebooted', pass);
-    else this.#lives(run, life, pass);
+    this.#lives(run, life, pass);
+    return null;
   }
 
   /** A renamed session is shown, attached to and ended by its new name; on disk too, for the next daemon. */
@@ -193,53 +197,73 @@ export class Reconciler {
     }
   }
 
-  async #end(run: Run, rebooted: boolean, pass: Pass): Promise<void> {
-    if (this.#ending.has(run.launch_id)) return;
-    this.#ending.add(run.launch_id);
+  async #lookAtEnd(run: Run, rebooted: boolean, pass: Pass): Promise<End | null> {
     pass.moved.add(run.key);
     try {
       const started = isStarted(run.state);
       if (!started && !this.#hasLeftTrace(run)) {
         await this.#settler.abandon(run);
         this.#log(run, 'a claim was never started');
-        return;
+        return null;
       }
       if (!started) recordDispatch(this.#world, run);
-      let server: ReturnType<typeof serverOf> = 'alive';
-      const settled = await this.#settler.settle(run, {
+      const serverNow = async () => serverOf(run, await pass.server());
+      const seen = await this.#settler.look(run, {
         rebooted,
         server: async () => {
-          server = serverOf(run, await pass.server());
+          const server = await serverNow();
           return server === 'lost' || server === 'replaced' ? 'absent' : server;
         },
-        lost: (reason) => {
-          const cause = reason === 'server_lost' && server === 'replaced' ? 'server_replaced' : reason;
-          this.#lost({ run, cause }, pass);
-        },
       });
-      if (settled.reason === 'postponed') moveRun(run, { kind: 'looked', answers: false });
-      else if (!pass.lost.some((one) => one.run === run)) this.#log(run, 'a worker ended', settled);
+      if (seen === null) {
+        moveRun(run, { kind: 'looked', answers: false });
+        return null;
+      }
+      const { reason } = planWorkerEnd(seen);
+      if (reason === 'reboot') return { run, seen, cause: reason };
+      if (reason !== 'server_lost') return { run, seen, cause: null };
+      return { run, seen, cause: (await serverNow()) === 'replaced' ? 'server_replaced' : reason };
     } catch (error) {
-      // The run stays in memory, so the fiber stays occupied and the next pass tries again.
-      this.#world.logger.error(
-        { err: error, fiber: run.fiber_id, session: run.mux_session },
-        'a worker’s end could not be settled',
-      );
-    } finally {
-      this.#ending.delete(run.launch_id);
+      this.#reportUnsettled(run, error);
+      return null;
     }
+  }
+
+  /** Each with its own writes, so that a request which comes meanwhile is answered between two of them. */
+  async #settleAll(ends: readonly End[]): Promise<void> {
+    const lost = ends.flatMap(({ run, cause }) => (cause === null ? [] : [{ run, cause }]));
+    // Recorded first: of an end that is written already the next daemon would not tell (P2).
+    this.#memory.incidents.record(lost, this.#world.clock.now(), () => this.#world.newUlid());
+    this.#tellIncident(lost);
+    const settling: Promise<void>[] = [];
+    for (const end of ends) {
+      if (settling.length > 0) await nextTurn();
+      settling.push(this.#settle(end));
+    }
+    await Promise.all(settling);
+  }
+
+  async #settle({ run, seen, cause }: End): Promise<void> {
+    try {
+      const settled = await this.#settler.settle(run, seen);
+      if (cause === null) this.#log(run, 'a worker ended', settled);
+    } catch (error) {
+      this.#reportUnsettled(run, error);
+    }
+  }
+
+  /** The run stays in memory, so the fiber stays occupied and the next pass tries again. */
+  #reportUnsettled(run: Run, error: unknown): void {
+    this.#world.logger.error(
+      { err: error, fiber: run.fiber_id, session: run.mux_session },
+      'a worker’s end could not be settled',
+    );
   }
 
   /** True when the claimed start has left any trace of having been started. */
   #hasLeftTrace(run: Run): boolean {
     const { exit } = this.#world.runDirectories.readEnd(run.launch_id);
     return exit.kind !== 'none' || this.#world.runDirectories.agent(run.launch_id).kind !== 'none';
-  }
-
-  /** Recorded first: of an end that is written already the next daemon would not tell (P2). */
-  #lost(loss: Loss, pass: Pass): void {
-    this.#memory.incidents.record([loss], this.#world.clock.now(), () => this.#world.newUlid());
-    pass.lost.push(loss);
   }
 
   /** Many deaths by one cause are one incident. */
