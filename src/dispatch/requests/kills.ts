@@ -1,5 +1,4 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
-import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Killed, KillRequest } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
@@ -18,8 +17,8 @@ type KillPorts = {
   adopted(): Promise<void>;
   /** The launch of the fiber that is under way; never rejects. */
   underWay(key: string): Promise<unknown> | undefined;
-  /** Ends the worker; false when it could not be seen to end. */
-  cut(run: Run): Promise<boolean>;
+  /** Ends the worker; what to tell where it was not seen to end, else null. */
+  cut(run: Run): Promise<string | null>;
   /** Told whose rows may be others now. */
   moved(keys: Iterable<string>): void;
 };
@@ -122,12 +121,9 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
     const { run } = plan;
     // From here on nobody starts it again by itself, whatever becomes of the worker and of this daemon.
     const fault = this.#hold(run, run.launch_id, plan.note);
-    if (!(await this.#ports.cut(run)))
-      throw new CodedError(
-        'mux_unavailable',
-        `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${shellWord(id)}\``,
-        { details: { fiber_id: id } },
-      );
+    const unended = await this.#ports.cut(run);
+    if (unended !== null)
+      throw new CodedError('mux_unavailable', `${unended}; its fiber is held`, { details: { fiber_id: id } });
     const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };
     this.#killed.set(run.key, killed);
     return { killed: true, fiber_id: id, ...killed, ...fault };

@@ -1,3 +1,4 @@
+import { shellWord } from '../../base/shell-word.ts';
 import type { RunView } from '../../contract/fiber.ts';
 import { SURFACE_RULES } from '../../contract/surface.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
@@ -10,6 +11,11 @@ import { shownState } from './run-state.ts';
 /** What a person may call this worker. */
 export function workerName(run: Run): string {
   return muxSessionOf(run) ?? `conversation ${run.app?.thread_id ?? run.launch_id}`;
+}
+
+/** What a person is told of a worker that was to be ended and was not seen to end. */
+export function mayStillRun(run: Pick<Run, 'mux_session' | 'fiber_id'>): string {
+  return `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${shellWord(run.fiber_id)}\``;
 }
 
 /** The run as a row of the feed shows it. */

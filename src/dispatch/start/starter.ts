@@ -13,6 +13,7 @@ import type { PlannedRun, StartResult } from '../plan/planned-run.ts';
 import { isReserved } from '../run/app-run.ts';
 import { moveRun, type Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
+import { mayStillRun } from '../run/runs.ts';
 import type { SurfaceStarts } from '../surfaces/surface.ts';
 import { SURFACES } from '../surfaces/surfaces.ts';
 import { keyOf } from '../world/documents.ts';
@@ -23,8 +24,8 @@ import { showStart } from './show-start.ts';
 
 /** What the starter needs of the dispatcher. */
 export type StarterPorts = {
-  /** Ends a running worker for a fresh start; false when it could not be seen to end. */
-  cut(run: Run): Promise<boolean>;
+  /** Ends a running worker for a fresh start; what to tell where it was not seen to end, else null. */
+  cut(run: Run): Promise<string | null>;
   onMoved(keys: Iterable<string>): void;
   /** The document at this path has a folder of its own by now, and may be due. */
   onFolderMade(path: string): void;
@@ -149,9 +150,10 @@ export class Starter {
       this.#followOwnFolder(document, worktree);
       return { kind: 'moot' };
     }
-    if (earlier !== undefined && !(await this.#ports.cut(earlier)))
-      return this.#refuse(document, cannotEnd(earlier));
-    if (!this.#memory.runs.claim(planned.run)) return this.#refuse(document, cannotEnd(planned.run));
+    const unended = earlier === undefined ? null : await this.#ports.cut(earlier);
+    if (unended !== null) return this.#refuse(document, cannotEnd(unended));
+    if (!this.#memory.runs.claim(planned.run))
+      return this.#refuse(document, cannotEnd(mayStillRun(planned.run)));
     try {
       return await this.#onSurface(document, planned, authority, directory);
     } finally {
@@ -279,9 +281,6 @@ function asksFresh(authority: Authority): boolean {
   return authority.kind === 'request' && authority.resume_mode === 'fresh';
 }
 
-function cannotEnd(run: Run): Refusal {
-  return {
-    reason: 'mux_unavailable',
-    message: `the worker ${run.mux_session} may still run, since its end could not be confirmed; look at it with \`svc attach ${shellWord(run.fiber_id)}\``,
-  };
+function cannotEnd(message: string): Refusal {
+  return { reason: 'mux_unavailable', message };
 }

@@ -79,8 +79,8 @@ export type OpenSurface = {
     settled(): Promise<void>;
   };
   claims: { claim<Q extends ClaimRequest>(asked: Q): Promise<Answer<Q, Rehearsal, Claimed>> };
-  /** Ends a run on request; false if its end could not be confirmed. */
-  cut(run: Run, reason: 'kill' | 'forced_start'): Promise<boolean>;
+  /** Ends a run on request; what to tell where it was not seen to end, else null. */
+  cut(run: Run, reason: 'kill' | 'forced_start'): Promise<string | null>;
   /** Compares the runs of this surface with their server, for a surface without the multiplexer. */
   watch(): Promise<void>;
 };

@@ -50,7 +50,7 @@ export function openApp(world: World, memory: Memory, ports: ClaimPorts): OpenSu
     async cut(run, reason) {
       await runs.release(appRun(run), reason);
       ports.onMoved([run.key]);
-      return true;
+      return null;
     },
     async watch() {
       await runs.look();

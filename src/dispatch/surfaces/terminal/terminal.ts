@@ -4,6 +4,7 @@ import { Claims } from '../../claims/claims.ts';
 import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { moveRun, type Run } from '../../run/run.ts';
+import { mayStillRun } from '../../run/runs.ts';
 import { shownArgv } from '../../run-directory/run-script.ts';
 import type { World } from '../../world/world.ts';
 import type { OpenSurface, SurfaceStarts } from '../surface.ts';
@@ -60,36 +61,43 @@ export function openTerminal(world: World, memory: Memory, ports: TerminalPorts)
 /** How often a worker that is being ended is looked at, in milliseconds. */
 const END_LOOK_MS = 100;
 
-/** Ends a run on request, looking again for as long as its processes may take; false when it was not seen to end. */
+/**
+ * Ends a run on request, looking again for as long as its processes may take; what to tell where it was not seen to end,
+ * else null.
+ */
 async function cut(
   world: World,
   memory: Pick<Memory, 'runs'>,
   ports: Pick<TerminalPorts, 'reconcile'>,
   run: Run,
   reason: 'kill' | 'forced_start',
-): Promise<boolean> {
+): Promise<string | null> {
   const at = world.clock.now();
   moveRun(run, { kind: 'ending', end: { reason, at } });
   if (!run.stray) world.runDirectories.writeEnd(run.launch_id, reason, at);
-  if (await isSeenToEnd(world, memory, ports, run)) return true;
+  const unended = await endAndLook(world, memory, ports, run);
+  if (unended === null) return null;
   moveRun(run, { kind: 'not_ended' });
   if (reason === 'forced_start' && !run.stray) world.runDirectories.withdrawForcedStart(run.launch_id);
-  return false;
+  return unended;
 }
 
-async function isSeenToEnd(
+async function endAndLook(
   world: World,
   memory: Pick<Memory, 'runs'>,
   ports: Pick<TerminalPorts, 'reconcile'>,
   run: Run,
-): Promise<boolean> {
+): Promise<string | null> {
   const { clock, settings } = world;
   const since = clock.now();
   for (;;) {
-    await endWorker(world, run);
+    const { silence } = await endWorker(world, run);
+    // Each further question would take as long as this one did, and the request has a deadline.
+    if (silence !== null)
+      return `whether the worker ${run.mux_session} has ended is not known, since tmux does not answer (${silence}); do the same again once it does, see \`svc doctor\``;
     await ports.reconcile();
-    if (memory.runs.get(run.key)?.launch_id !== run.launch_id) return true;
-    if (Math.abs(clock.now() - since) >= settings.kill_grace_ms) return false;
+    if (memory.runs.get(run.key)?.launch_id !== run.launch_id) return null;
+    if (Math.abs(clock.now() - since) >= settings.kill_grace_ms) return mayStillRun(run);
     await sleep(clock, END_LOOK_MS);
   }
 }
