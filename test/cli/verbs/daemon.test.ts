@@ -49,12 +49,9 @@ const context = () =>
 const settings = () => readSettings(machine.env);
 
 /** Starts the tiny daemon in one of its modes, in the background, as `svc daemon start` does. */
-async function start(mode: string, timeout = 20): Promise<number> {
+async function start(mode: string, timeout = 20, running = [runningRow()]): Promise<number> {
   const answers = join(machine.folder, 'answers.json');
-  writeFileSync(
-    answers,
-    JSON.stringify({ version: versionAnswer(), state: stateAnswer({ running: [runningRow()] }) }),
-  );
+  writeFileSync(answers, JSON.stringify({ version: versionAnswer(), state: stateAnswer({ running }) }));
   const program = { file: process.execPath, args: [TINY, mode, answers] };
   try {
     const { text, exit = 0 } = await startDaemon(context(), settings(), timeout, program);
@@ -79,6 +76,19 @@ describe('svc daemon start and stop', () => {
     });
     expect(await processLife({ pid, start_time: null })).toBe('gone');
     expect(await machine.svc('daemon', 'stop')).toEqual({ code: 0, out: 'No daemon runs.\n', err: '' });
+  });
+
+  it('names some of many workers that keep running, and counts the others', async () => {
+    const running = Array.from({ length: 303 }, (_, nth) => runningRow({ fiber_id: `task-${nth}` }));
+    await start('ready', 20, running);
+    const { out } = await machine.svc('daemon', 'stop');
+    expect(out.split('\n').slice(0, 4)).toEqual([
+      'The daemon has stopped.',
+      'These workers keep running:',
+      '  task-0',
+      '  task-1',
+    ]);
+    expect(out.split('\n').slice(-3)).toEqual(['  task-9', '  and 293 more', '']);
   });
 
   it('[P33] reports the daemon that runs already, and starts none', async () => {

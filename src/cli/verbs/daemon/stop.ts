@@ -74,10 +74,16 @@ async function runningWorkers(daemon: DaemonFile): Promise<State['running'] | nu
   }
 }
 
+/** How many of the workers that keep running are named; a host may have hundreds. */
+const NAMED = 10;
+
 function describe({ stopped, workers }: Stopped, fibers: readonly string[]): string {
   if (!stopped) return 'No daemon runs.\n';
   const done = 'The daemon has stopped.\n';
   if (workers === null) return `${done}Workers that ran keep running.\n`;
   if (workers.length === 0) return `${done}No worker was running.\n`;
-  return `${done}These workers keep running:\n${fibers.map((id) => `  ${id}\n`).join('')}`;
+  const named = fibers.slice(0, NAMED).map((id) => `  ${id}\n`);
+  const more = fibers.length - named.length;
+  const rest = more === 0 ? '' : `  and ${more} more\n`;
+  return `${done}These workers keep running:\n${named.join('')}${rest}`;
 }
