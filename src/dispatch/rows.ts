@@ -194,7 +194,7 @@ function rowFacts(
   // A copy of a document has its uid too, but the worker is not its worker.
   const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
   const blocked = memory.refusals.get(key);
-  const last_death = memory.deaths.of(document, world.host);
+  const last_death = memory.deaths.of(document, world.host, memory.runs);
   const held = isPendingStart(document, facts) ? facts.held : null;
   const note = held === null ? null : (memory.quarantine.namedHoldOf(key)?.note ?? null);
   const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;

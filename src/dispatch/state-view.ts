@@ -45,7 +45,7 @@ export function viewState(options: {
       store: run.store,
     })),
     blocked: rowsOf(world, (document) => memory.refusals.get(keyOf(document))),
-    deaths: rowsOf(world, (document) => memory.deaths.of(document, world.host)),
+    deaths: rowsOf(world, (document) => memory.deaths.of(document, world.host, memory.runs)),
     pending_launch: pending.map(({ document, ...hold }) => ({ ...reference(document), ...hold })),
     standing_roles: standingRows(world, memory),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),

@@ -45,7 +45,7 @@ export async function explainFiber(
       ? { gate, state: 'open' }
       : { gate, state: 'shut', reason: gate, ...explainGate(gate, document, facts) },
   );
-  const last_death = memory.deaths.of(document, world.host);
+  const last_death = memory.deaths.of(document, world.host, memory.runs);
   const passed = gates.every((gate) => gate.state === 'open');
   const checks = passed && options.look ? await askChecks(world, document) : LAUNCH_CHECKS.map(notAsked);
   const next_occurrences = nextOccurrences(document, facts.now, world.zone);

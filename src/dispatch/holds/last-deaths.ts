@@ -1,4 +1,5 @@
 import type { Death, FiberDocument } from '../../contract/fiber.ts';
+import type { Runs } from '../run/runs.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
 import { keyOf } from '../world/documents.ts';
 
@@ -23,9 +24,15 @@ export class LastDeaths {
     for (const { uid, death } of manifests) if (death !== undefined) this.ended(uid, death);
   }
 
-  /** The death to show for a fiber of this host; none once a person has judged the fiber. */
-  of(document: FiberDocument, host: string): Death | undefined {
+  /**
+   * The death to show for a fiber of this host; none once a person has judged the fiber. A worker that was lost with its
+   * server or its machine had no fault of its own, so the next one of the fiber ends what there is to tell.
+   */
+  of(document: FiberDocument, host: string, runs: Pick<Runs, 'get'>): Death | undefined {
     if (document.svc?.host !== host || document.tempered !== undefined) return undefined;
-    return this.#deaths.get(keyOf(document));
+    const key = keyOf(document);
+    const death = this.#deaths.get(key);
+    const lost = death?.reason === 'server_lost' || death?.reason === 'reboot';
+    return lost && runs.get(key) !== undefined ? undefined : death;
   }
 }

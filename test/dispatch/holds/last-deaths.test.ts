@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LastDeaths, MOST_DEATHS } from '../../../src/dispatch/holds/last-deaths.ts';
+import { Runs } from '../../../src/dispatch/run/runs.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 let world: FakeWorld;
@@ -56,6 +57,21 @@ describe('the last death of a fiber', () => {
     expect(await told(later)).toBeUndefined();
   });
 
+  it('[P2] of a worker that went down with its server is told until the next one runs, also after a restart', async () => {
+    world.fiber('loader');
+    const before = world.boot({ released: true });
+    await startOne(before);
+    world.machine.loseServer({ told: true });
+    await world.run(before.round());
+    expect((await told(before))?.mend).toContain('svc incident resume --all');
+    await world.run(before.dispatcher.dispatch({ fiber_id: 'loader' }));
+    await world.run(before.round());
+    expect(await told(before)).toBeUndefined();
+    const daemon = world.boot({ released: true });
+    await world.run(daemon.round());
+    expect(await told(daemon)).toBeUndefined();
+  });
+
   it('is no death when a person ends the worker', async () => {
     world.fiber('loader');
     const daemon = world.boot({ released: true });
@@ -70,7 +86,7 @@ describe('the last death of a fiber', () => {
       ...{ run_id: 'r', at: 1, reason: 'exited', code: 1, signal: null, message: 'm', mend: 'n' },
     };
     for (let index = 0; index <= MOST_DEATHS; index += 1) deaths.ended(`uid-${index}`, death);
-    const of = (uid: string) => deaths.of({ uid, svc: { host: 'a' } } as never, 'a');
+    const of = (uid: string) => deaths.of({ uid, svc: { host: 'a' } } as never, 'a', new Runs());
     expect([of('uid-0'), of('uid-1')]).toEqual([undefined, death]);
   });
 });
