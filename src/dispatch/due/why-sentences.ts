@@ -159,7 +159,7 @@ function explainSurface(id: string, { run, unserved }: WhyFacts): { message: str
   return run === undefined ? null : SURFACES[run.surface].explain(id, run, unserved);
 }
 
-/** Of a worker that needs a person: what it shows or asks. */
+/** Of a worker that needs a person: what it shows or asks, or the limit that it has met. */
 function explainWorker(
   id: string,
   { run, refusal, now }: WhyFacts,
@@ -168,6 +168,11 @@ function explainWorker(
   const attach = `\`svc attach ${shellWord(id)}\``;
   if (refusal?.reason === 'startup_unconfirmed')
     return { message: refusal.message, mend: `answer what it asks: ${attach}` };
+  if (refusal?.reason === 'usage_limit')
+    return {
+      message: refusal.message,
+      mend: `wait for it and then tell the worker to go on: ${attach}; or have another agent go on with \`svc dispatch ${shellWord(id)} --agent AGENT --because-limit\``,
+    };
   const { phase, phase_since, said } = viewRun(run, now);
   const since = phase_since === null ? '' : ` since ${moment(phase_since)}`;
   const words = said === null ? '' : `, it says: ${said.replace(/\s+/g, ' ').trim()}`;

@@ -84,6 +84,15 @@ describe('a usage limit', () => {
       runtime: { mux_session: expect.any(String) },
       blocked: { reason: 'usage_limit', retry_at: until, message: expect.stringContaining(NOTICE) },
     });
+    const why = await world.run(daemon.dispatcher.why('a', { look: false }));
+    expect(why).toMatchObject({
+      verdict: 'running',
+      first: {
+        gate: 'running',
+        message: expect.stringContaining(NOTICE),
+        mend: expect.stringContaining('svc dispatch a --agent AGENT --because-limit'),
+      },
+    });
   });
 
   it.each([
