@@ -43,6 +43,7 @@ export class Dispatcher {
   readonly pastSessions: PastSessions;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
+  #stopped = false;
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
 
   constructor(world: World, memory: Memory, onMoved: (keys: Iterable<string>) => void) {
@@ -88,6 +89,11 @@ export class Dispatcher {
   /** Starts whose workers may live. */
   launchIds(): Set<string> {
     return new Set(this.#memory.runs.all().map((run) => run.launch_id));
+  }
+
+  /** Nothing more is to be started. */
+  get stopped(): boolean {
+    return this.#stopped;
   }
 
   /** What the multiplexer answered last. */
@@ -197,6 +203,7 @@ export class Dispatcher {
 
   /** Starts nothing more; resolves when no start is under way. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.rounds.stop();
     await this.#starter.settled();
     await this.#reconciling.run(async () => {});

@@ -125,6 +125,7 @@ export function resumedText({ fibers, fault }: IncidentReply): string {
   const of = (...outcomes: string[]) => fibers.filter(({ outcome }) => outcomes.includes(outcome));
   const parts = [
     ...counted(of('started').length, 'has a worker again', 'have workers again'),
+    ...counted(of('queued').length, 'follows', 'follow'),
     ...counted(of('running').length, 'has one already', 'have one already'),
     ...counted(of('not_armed').length, 'is not armed any more', 'are not armed any more'),
     ...of('refused').map(({ fiber_id, message }) => `${fiber_id}: ${sentence(message ?? 'refused')}`),

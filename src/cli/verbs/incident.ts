@@ -73,12 +73,15 @@ function settling(name: 'resume' | 'dismiss', summary: string, example: Example)
 
 function outcomes({ fibers }: IncidentReply, id: string | undefined): string {
   if (fibers.length === 0) return id === undefined ? 'No incident.\n' : `Taken off the list: ${id}\n`;
-  return fibers
+  const lines = fibers
+    .filter(({ outcome }) => outcome !== 'queued')
     .map(({ fiber_id, outcome, message }) => {
       const more = message === null ? '' : `: ${message}`;
       return `${outcome.replace('_', ' ')}  ${fiber_id}${more}\n`;
-    })
-    .join('');
+    });
+  const queued = fibers.length - lines.length;
+  const next = `The daemon starts ${queued} more, one after the other. Those that still wait: svc incident\n`;
+  return `${lines.join('')}${queued === 0 ? '' : next}`;
 }
 
 const CAUSES: Record<Incident['cause'], string> = {

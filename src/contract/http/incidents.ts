@@ -43,12 +43,15 @@ export const incidentRequestSchema = z.object({
 });
 export type IncidentRequest = z.infer<typeof incidentRequestSchema>;
 
-/** The result for each fiber; a refused one stays in its incident. */
+/**
+ * The result for each fiber; a refused one stays in its incident. A `queued` one is started after the answer, and stays in its
+ * incident until then.
+ */
 export const incidentReplySchema = z.object({
   fibers: z.array(
     z.object({
       fiber_id: z.string(),
-      outcome: z.enum(['started', 'running', 'not_armed', 'refused', 'dismissed']),
+      outcome: z.enum(['started', 'queued', 'running', 'not_armed', 'refused', 'dismissed']),
       message: z.string().nullable(),
     }),
   ),

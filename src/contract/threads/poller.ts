@@ -184,7 +184,7 @@ export const pollerCalls = {
   /** With `kill` it waits for every worker to end. */
   pull_brake: write(pullBrakeSchema, brakePulledSchema, 60_000),
   release_brake: write(releaseBrakeSchema, brakeReleasedSchema, 5_000),
-  /** Starts the fibers one after the other, so it may take long. */
+  /** Answers while it starts the last of many fibers, one after the other; a dry run looks at each first. */
   resume_incident: write(incidentRequestSchema, incidentReplySchema, 110_000),
   dismiss_incident: write(incidentRequestSchema, incidentReplySchema, 5_000),
   /** The session that a message is for, with its terminal and its transcript. */

@@ -1,3 +1,4 @@
+import { within } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import type { CutOffFiber, IncidentReply, IncidentRequest } from '../../contract/http/incidents.ts';
 import { type Rehearsal, type RehearsedStep, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
@@ -8,17 +9,25 @@ import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import type { Dispatches } from './dispatches.ts';
 
+/** How long the starts are waited for, in milliseconds: of hundreds the last comes later than anybody waits. */
+const ANSWER_MS = 20_000;
+
 type Outcome = IncidentReply['fibers'][number];
 
-type Parts = { world: World; memory: Memory; dispatcher: Pick<Dispatches, 'dispatch'> };
+type Parts = {
+  world: World;
+  memory: Memory;
+  dispatcher: Pick<Dispatches, 'dispatch'> & { readonly stopped: boolean };
+};
 type IncidentWrite = Write<IncidentRequest, CutOffFiber[], Rehearsal, IncidentReply>;
 
 /**
  * Starts the fibers of one incident, or of all, as if a person had dispatched each (P2). What was started, runs
- * already, or is no longer armed leaves its incident; what is refused stays there with the reason.
+ * already, or is no longer armed leaves its incident; what is refused stays there with the reason. Of many fibers the last
+ * are started after the answer.
  */
 export function resumeIncident<Q extends IncidentRequest>(parts: Parts, asked: Q) {
-  const { memory } = parts;
+  const { world, memory } = parts;
   const write: IncidentWrite = {
     plan: ({ id }) => chosen(memory, id),
     async show(fibers) {
@@ -29,16 +38,29 @@ export function resumeIncident<Q extends IncidentRequest>(parts: Parts, asked: Q
     },
     async apply(fibers) {
       const outcomes: Outcome[] = [];
-      for (const fiber of fibers) {
-        const outcome = await startOne(parts, fiber);
-        if (outcome.outcome === 'refused') memory.incidents.refuse(fiber.uid, outcome.message ?? '');
-        else memory.incidents.drop((one) => one.uid === fiber.uid);
-        outcomes.push(outcome);
-      }
-      return replyOf(memory, outcomes);
+      const starts = startEach(parts, fibers, outcomes);
+      if (await within(world.clock, ANSWER_MS, starts)) await starts;
+      else
+        starts.catch((err) => world.logger.error({ err }, 'the other fibers of an incident are not started'));
+      const queued = fibers
+        .slice(outcomes.length)
+        .map(({ fiber_id }): Outcome => ({ fiber_id, outcome: 'queued', message: null }));
+      return replyOf(memory, [...outcomes, ...queued]);
     },
   };
   return perform(write, asked);
+}
+
+/** Adds each outcome when it is known. What a stop of the daemon leaves out stays in its incident. */
+async function startEach(parts: Parts, fibers: readonly CutOffFiber[], outcomes: Outcome[]): Promise<void> {
+  const { incidents } = parts.memory;
+  for (const fiber of fibers) {
+    if (parts.dispatcher.stopped) return;
+    const outcome = await startOne(parts, fiber);
+    if (outcome.outcome === 'refused') incidents.refuse(fiber.uid, outcome.message ?? '');
+    else incidents.drop((one) => one.uid === fiber.uid);
+    outcomes.push(outcome);
+  }
 }
 
 /** Takes the fibers off the list; what holds them back stays. */

@@ -65,9 +65,17 @@ describe('svc incident', () => {
       code: 1,
       out: 'refused  work/loader: no folder\n',
     });
+    const { fibers, ...rest } = outcome('started');
+    const queued = ['b', 'c'].map((fiber_id) => ({ fiber_id, outcome: 'queued', message: null }));
+    answer = { ...rest, fibers: [...fibers, ...queued] };
+    expect(await machine.svc('incident', 'resume', '--all')).toMatchObject({
+      code: 0,
+      out: 'started  work/loader\nThe daemon starts 2 more, one after the other. Those that still wait: svc incident\n',
+    });
+    answer = outcome('refused', 'no folder');
     const json = await machine.svc('incident', 'resume', '--all', '--json');
     expect([json.code, JSON.parse(json.out)]).toEqual([1, answer]);
-    expect(seen.map(({ body }) => body)).toEqual([{ id: 'i1' }, {}, {}]);
+    expect(seen.map(({ body }) => body)).toEqual([{ id: 'i1' }, {}, {}, {}]);
   });
 
   it('[P2] dismisses, and says when there is nothing to dismiss', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sleep } from '../../../src/base/clock.ts';
 import { createDeferred } from '../../../src/base/deferred.ts';
 import { serverOf } from '../../../src/dispatch/holds/incidents.ts';
 import { dismissIncident, resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
@@ -190,6 +191,48 @@ describe('a lost tmux server', () => {
       ...NAMES.slice(1).map(() => 'dismissed'),
     ]);
     expect(world.machine.creates).toHaveLength(NAMES.length + 1);
+  });
+
+  it('[P2] is answered while many of its fibers are still to be started, and all are started', async () => {
+    await working();
+    world.machine.loseServer({ told: true });
+    await round();
+    const look = daemon.world.lookAtDirectory;
+    daemon.world.lookAtDirectory = async (path) => {
+      await sleep(world.clock, 8_000);
+      return look(path);
+    };
+    const resuming = resumeIncident(daemon, {});
+    for (let second = 0; second < 20; second += 1) await world.run(sleep(world.clock, 1_000));
+    const reply = await world.run(resuming);
+    const outcomes = reply.fibers.map(({ outcome }) => outcome);
+    expect([outcomes[0], outcomes.at(-1), outcomes.length]).toEqual(['started', 'queued', NAMES.length]);
+    const queued = reply.fibers.filter(({ outcome }) => outcome === 'queued');
+    expect(reply.incidents.flatMap(({ fibers }) => fibers.map(({ fiber_id }) => fiber_id))).toEqual(
+      queued.map(({ fiber_id }) => fiber_id),
+    );
+    while (daemon.memory.incidents.fibers().length > 0) await world.run(sleep(world.clock, 1_000));
+    expect([world.machine.living.length, world.machine.creates.length]).toEqual([6, 12]);
+  });
+
+  it('[P2] starts no more of its fibers when the daemon stops, and keeps them for the next one', async () => {
+    await working();
+    world.machine.loseServer({ told: true });
+    await round();
+    const begun = createDeferred<void>();
+    const look = daemon.world.lookAtDirectory;
+    daemon.world.lookAtDirectory = async (path) => {
+      begun.resolve();
+      return look(path);
+    };
+    const resuming = resumeIncident(daemon, {});
+    await begun.promise;
+    const stopping = daemon.dispatcher.stop();
+    const { fibers } = await world.run(resuming);
+    await world.run(stopping);
+    expect(fibers.map(({ outcome }) => outcome)).toEqual(['started', ...NAMES.slice(1).map(() => 'queued')]);
+    expect(fibersOf()).toEqual([NAMES.slice(1)]);
+    expect(incidents()[0]?.fibers.map(({ refused }) => refused)).toEqual(NAMES.slice(1).map(() => null));
   });
 
   it('[P2] keeps a fiber that is refused, with the reason, and leaves out what a person closed or runs', async () => {
