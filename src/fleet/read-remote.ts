@@ -1,6 +1,7 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { CodedError, messageOf } from '../base/errors.ts';
 import { jsonOf } from '../base/json-text.ts';
+import { refusalOf } from '../contract/http/errors.ts';
 import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { AnswerTooLarge, requestBytes } from '../platform/http-client.ts';
@@ -12,7 +13,6 @@ import { isParsable } from './remote-question.ts';
 const WHOLE_MS = 30_000;
 /** Most bytes of one answer. */
 const MOST_READ_BYTES = 32 * 1024 * 1024;
-const MOST_MESSAGE_CHARS = 500;
 
 /** A daemon that can be asked. */
 export type Place = { name: string; address: RemoteAddress };
@@ -21,13 +21,6 @@ export type ReadAnswer = { bytes: Uint8Array | null; etag: string | null };
 
 /** Limits of one complete answer. */
 type ReadLimits = { deadline_ms: number; most_bytes: number };
-
-/** The refusal of a peer has a `reason` in place of a `message` (AUT-2). */
-const refusedSchema = z.object({
-  error: z.string().max(100),
-  message: z.string().optional(),
-  reason: z.string().optional(),
-});
 
 /**
  * Reads an endpoint of a remote, as bytes. `host` is this host, which the remote is told. Rejects with a `CodedError` that
@@ -89,12 +82,9 @@ export function refused(to: Place, status: number, body: Buffer): CodedError {
 
 /** The same for a body that is parsed already. */
 export function refusalIn(to: Place, status: number, body: unknown): CodedError {
-  const told = refusedSchema.safeParse(body).data;
-  const said = told?.message ?? told?.reason;
-  if (told === undefined || said === undefined)
-    return unreachable(to, `its answer (${status}) is not an answer of this API`);
-  const sentence = said.slice(0, MOST_MESSAGE_CHARS).toWellFormed();
-  return new CodedError(told.error, `${to.name}: ${sentence}`, { details: { origin: to.name } });
+  const told = refusalOf(body);
+  if (told === null) return unreachable(to, `its answer (${status}) is not an answer of this API`);
+  return new CodedError(told.code, `${to.name}: ${told.sentence}`, { details: { origin: to.name } });
 }
 
 export function misdirected(to: Place, by: string): CodedError {

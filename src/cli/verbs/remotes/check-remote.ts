@@ -2,6 +2,7 @@ import { CodedError, isCoded, messageOf } from '../../../base/errors.ts';
 import { shellLine } from '../../../base/shell-word.ts';
 import { remoteAddress } from '../../../config/remotes.ts';
 import { wantsTunnel } from '../../../config/tunnels.ts';
+import { refusalOf } from '../../../contract/http/errors.ts';
 import type { FleetRow } from '../../../contract/http/fleet.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import type { Remote } from '../../../contract/operator-files.ts';
@@ -95,9 +96,9 @@ async function checkDaemon(
   const mend = wantsTunnel(remote)
     ? `have its tunnel kept up: svc tunnels install ${name}; or in a terminal: svc tunnels run ${name}`
     : `see that its daemon runs there and that ${place} leads to it`;
-  let version: Version | null;
+  let told: Told;
   try {
-    version = await versionAt(address);
+    told = await versionAt(address);
   } catch (error) {
     // The message of an untrusted socket has its fix already.
     if (isCoded(error, 'invalid_config'))
@@ -112,8 +113,14 @@ async function checkDaemon(
       ];
     return [fail('daemon', `no answer at ${place}: ${messageOf(error)}`, mend)];
   }
-  if (version === null)
-    return [fail('daemon', `what answers at ${place} is not a daemon of this kind`, mend)];
+  if ('refusal' in told) {
+    const { code, sentence } = told.refusal;
+    return [
+      fail('daemon', `answers at ${place}, and refuses this host: ${sentence}`, refusalMend(code, name)),
+    ];
+  }
+  if (told.version === null) return [fail('daemon', strangerAt(place), mend)];
+  const { version } = told;
   const { host, ready } = version;
   const answer = ready
     ? ok('daemon', `answers at ${place}`)
@@ -134,12 +141,26 @@ async function checkDaemon(
   return [answer, ok('host id', host), checkBuild(version, own, remote)];
 }
 
-/** What the daemon at an address says of itself; null for a program that is no daemon of this kind. */
-async function versionAt(address: RemoteAddress): Promise<Version | null> {
+/** `version` is null for a program that is no daemon of this kind. */
+type Told = { version: Version | null } | { refusal: NonNullable<ReturnType<typeof refusalOf>> };
+
+/** What the daemon at an address says of itself, or why it does not. */
+async function versionAt(address: RemoteAddress): Promise<Told> {
   const limits = { deadline_ms: ANSWER_MS, most_bytes: MOST_BYTES };
   const to = await serverAt(address);
-  const { body } = await requestJson({ to, method: 'GET', path: '/api/v1/version', ...limits });
-  return versionSchema.safeParse(body).data ?? null;
+  const { status, body } = await requestJson({ to, method: 'GET', path: '/api/v1/version', ...limits });
+  const refusal = status === 200 ? null : refusalOf(body);
+  return refusal === null ? { version: versionSchema.safeParse(body).data ?? null } : { refusal };
+}
+
+function refusalMend(code: string, name: string): string {
+  return code === 'peer_refused'
+    ? 'lead the connection there as the user that its daemon runs as'
+    : `change that on ${name}, and check again`;
+}
+
+function strangerAt(place: string): string {
+  return `what answers at ${place} is not a daemon of this kind`;
 }
 
 /** The build of the daemon of a remote, to be pinned; throws where another host answers, or none, with that fix. */
@@ -151,13 +172,16 @@ export async function presentBuild(remote: Remote, seenByDaemon: SeenByDaemon, f
   const place = placeOf(address);
   const told = await versionAt(address).catch(async (error: unknown) => {
     const seen = 'url' in address ? await seenByDaemon(name) : null;
-    if (seen?.reach.state === 'answers' && seen.build !== null) return { host: name, ...seen.build };
+    if (seen?.reach.state === 'answers' && seen.build !== null)
+      return { version: { host: name, ...seen.build } };
     throw refused('remote_unreachable', `no answer at ${place}: ${messageOf(error)}`);
   });
-  if (told === null)
-    throw refused('remote_unreachable', `what answers at ${place} is not a daemon of this kind`);
-  if (told.host !== name) throw refused('misdirected', `${place} leads to ${told.host}`);
-  return requireKnownBuild(name, told.git_short_sha);
+  if ('refusal' in told)
+    throw refused(told.refusal.code, `what answers at ${place} refuses this host: ${told.refusal.sentence}`);
+  const { version } = told;
+  if (version === null) throw refused('remote_unreachable', strangerAt(place));
+  if (version.host !== name) throw refused('misdirected', `${place} leads to ${version.host}`);
+  return requireKnownBuild(name, version.git_short_sha);
 }
 
 /** A daemon that runs from files without their history does not know its build. */

@@ -69,6 +69,35 @@ describe('the check of a remote whose address leads to another host', () => {
   });
 });
 
+describe('a remote that refuses', () => {
+  const REFUSALS = [
+    ['AUT-2', { error: 'peer_refused', reason: 'peer uid 7, daemon uid 8' }, 'peer uid 7', /as the user/],
+    ['ERR-8', { error: 'forbidden_host', message: 'Add it to SVC_ALLOWED_HOSTS.' }, 'Add it to', /on host-b/],
+  ] as const;
+
+  it.each(REFUSALS)('[%s] is said to refuse, in its own words', (_, told, said, mend) =>
+    whileAnswering(
+      told,
+      async (url) => {
+        const findings = await checkRemote({ name: 'host-b', url }, SURROUNDINGS, seen('no_answer'));
+        expect(findings).toEqual([
+          {
+            ...{ level: 'fail', name: 'daemon' },
+            what: expect.stringContaining(`refuses this host: ${said}`),
+            mend: expect.stringMatching(mend),
+          },
+        ]);
+        const pinned = presentBuild({ name: 'host-b', url }, seen('no_answer'), '');
+        await expect(pinned).rejects.toMatchObject({
+          code: told.error,
+          message: expect.stringContaining(said),
+        });
+      },
+      403,
+    ),
+  );
+});
+
 describe('the build of a remote that is to be pinned', () => {
   it('is that of the daemon at its address, else what the daemon here knows of it', async () => {
     const there = versionAnswer({ host: 'host-b', git_short_sha: 'b1b1b1b' });
