@@ -87,14 +87,18 @@ export function planAction(
   }
 }
 
-/** The state of a fiber, as one line of the command's output. */
-export function describeFiber(fiber: Pick<FiberDocument, 'id' | 'svc' | 'status' | 'tempered'>): string {
+/** The state of a fiber, as one line of the command's output; `running`: its worker runs. */
+export function describeFiber(
+  fiber: Pick<FiberDocument, 'id' | 'svc' | 'status' | 'tempered'>,
+  running = false,
+): string {
   const service =
     fiber.svc === undefined
       ? 'no worker is started for it'
       : `${KIND_WORDS[fiber.svc.kind ?? 'oneshot']} on ${fiber.svc.host ?? 'no host'}`;
   const verdict = fiber.status === 'closed' ? `, ${verdictWords(fiber.tempered)}` : '';
-  return `${fiber.id}: ${STATUS_WORDS[fiber.status]}${verdict}, ${service}\n`;
+  const state = running && fiber.status === 'active' ? 'its worker runs' : STATUS_WORDS[fiber.status];
+  return `${fiber.id}: ${state}${verdict}, ${service}\n`;
 }
 
 /** What became of a verb that changes nothing in this state; empty for any other. */

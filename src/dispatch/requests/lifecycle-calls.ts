@@ -232,7 +232,7 @@ export class LifecycleCalls {
     return {
       status: 0,
       text:
-        (text ?? describeFiber(document) + describeUnchanged(request.action, document)) +
+        (text ?? describeFiber(document, running) + describeUnchanged(request.action, document)) +
         noteOf(document, request, running) +
         (request.action === 'uninstall' ? wordsOfLeftWorktree(before) : '') +
         (drops === null ? '' : await removeGivenUp(world, drops)),

@@ -88,6 +88,15 @@ describe('a lifecycle verb in the poller', () => {
     expect(world.machine.living).toHaveLength(1);
   });
 
+  it('[WPL-3] says of a fiber whose worker runs that it runs, not that it is ready to start', async () => {
+    world.fiber('a');
+    await round();
+    const text = 'a: its worker runs, once on host-a\n';
+    expect(await verb({ action: 'resume' })).toMatchObject({ status: 0, text });
+    expect((await verb({ action: 'set-outcome', outcome: 'Half.' })).text).toBe(text);
+    expect(world.machine.creates).toHaveLength(1);
+  });
+
   it('pause leaves the worker alone and says so; its end starts no other', async () => {
     world.fiber('a');
     await round();
