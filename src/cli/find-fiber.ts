@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { CodedError, isCoded } from '../base/errors.ts';
+import { CodedError, isCoded, systemCode } from '../base/errors.ts';
 import { resolveHostId } from '../config/host-identity.ts';
-import { readStores } from '../config/path-lists.ts';
+import { type PathList, readStores } from '../config/path-lists.ts';
 import { expandHome, readSettings, type Settings } from '../config/settings.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { type FoundFiber, findFiber } from '../fibers/find-fiber.ts';
 import { openStore, type Store } from '../fibers/store.ts';
+import { storeUnavailable } from '../fibers/sweep.ts';
 import type { CliContext } from './command-line/verb.ts';
 
 /** The stores of a verb, and the errors of those that could not be opened. */
@@ -19,14 +20,16 @@ export type OpenedStores = { stores: Store[]; problems: CodedError[] };
  */
 export function openStores(context: CliContext, only?: string): OpenedStores {
   const roots = only === undefined ? configuredRoots(context) : [resolve(context.cwd, expandHome(only))];
-  const followed = followedStores(readSettings(context.env));
+  const { paths: listed, followed } = storeLists(readSettings(context.env));
   const opened: OpenedStores = { stores: [], problems: [] };
   for (const root of new Set(roots)) {
     try {
       opened.stores.push(openStore(root, { clock: context.clock, follow: () => followed.includes(root) }));
     } catch (error) {
       if (!isCoded(error)) throw error;
-      opened.problems.push(error);
+      // A store that is listed has been one, so its disk is more likely away than the store not made.
+      const is_away = listed.includes(root) && systemCode(error.cause) === 'ENOENT';
+      opened.problems.push(is_away ? storeUnavailable(root, error.cause) : error);
     }
   }
   return opened;
@@ -59,10 +62,14 @@ export function thisHost(context: CliContext): string {
 
 /** The stores whose documents may be links to files outside; empty if the list cannot be read. */
 export function followedStores(settings: Settings): string[] {
+  return storeLists(settings).followed;
+}
+
+function storeLists(settings: Settings): Pick<PathList, 'paths' | 'followed'> {
   try {
-    return readStores(settings).followed;
+    return readStores(settings);
   } catch (error) {
-    if (isCoded(error, 'invalid_config')) return [];
+    if (isCoded(error, 'invalid_config')) return { paths: [], followed: [] };
     throw error;
   }
 }

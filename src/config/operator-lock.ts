@@ -26,6 +26,6 @@ export async function withOperatorLock<T>(
       lock.release();
     }
   } catch (error) {
-    throw storageError(file, error, 'nothing was changed');
+    throw storageError(file, error, 'that file was not changed');
   }
 }

@@ -20,7 +20,7 @@ import {
   removeLeftLockFiles,
 } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
-import { storageFault } from '../platform/storage-error.ts';
+import { storageError, storageFault } from '../platform/storage-error.ts';
 import {
   type DocumentWithBody,
   MAX_DOCUMENT_BYTES,
@@ -78,11 +78,25 @@ export type Listing = { documents: FiberDocument[]; errors: SweepError[] };
 /** Maximum retries of an edit when a program without the lock wrote in between. */
 const MAX_REPLANS = 5;
 
-/** Makes a folder a store; idempotent. Throws `invalid_request` for a path that is not a folder. */
+/** Errors of a disk; any other tells that a part of the path is something else than a folder. */
+const DISK_FAULTS: ReadonlySet<string | undefined> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EIO',
+  'EACCES',
+  'EPERM',
+]);
+
+/**
+ * Makes a folder a store; idempotent. Throws `invalid_request` for a path that is not a folder, `storage_unavailable` if
+ * the disk refuses the write.
+ */
 export function initStore(root: string): Store {
   try {
     makeFolder(join(resolve(root), FIBERS_FOLDER), 0o777);
   } catch (error) {
+    if (DISK_FAULTS.has(systemCode(error))) throw storageError(resolve(root), error, 'no store was made');
     throw new CodedError('invalid_request', `not a directory: ${root} (${messageOf(error)})`, {
       cause: error,
     });

@@ -24,6 +24,23 @@ describe('svc fiber', () => {
     });
   });
 
+  it('[DSP-7] says of a list that could not be written that this file alone was left as it was', async () => {
+    const store = join(temp.root, 'new');
+    const { err } = await run(['init', store], { env: { SVC_STORES: '', SVC_CONFIG_DIR: '/proc/none' } });
+    expect(existsSync(join(store, '.fibers'))).toBe(true);
+    expect(err).toMatch(/stores\.json cannot be written: .+; that file was not changed; /);
+  });
+
+  it('says of a listed store that is away to mount its disk first', async () => {
+    const away = join(temp.root, 'away');
+    for (const args of [['add', 'x'], ['ls'], ['add', 'x', '--store', away]])
+      expect((await run(args, { env: { SVC_STORES: away } })).err).toMatch(
+        /away cannot be read .+mount its disk/,
+      );
+    const elsewhere = await run(['add', 'x', '--store', away]);
+    expect(elsewhere.err).toContain('is not a store; make it one with: svc fiber init');
+  });
+
   it('makes a store, adds a fiber, edits, shows, lists and removes it', async () => {
     const dir = join(temp.root, 'project');
     expect(await run(['init', 'project'], { cwd: temp.root })).toMatchObject({
