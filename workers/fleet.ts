@@ -105,6 +105,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       contacts,
       standings: () => feeds.standings(),
       answer_ms: settings.remote_answer_ms,
+      clock,
     });
     const reads = new RemoteReads({
       ask: (to, path, etag) => contacts.ask(to.name, () => readRemote(host_id, to, path, etag)),

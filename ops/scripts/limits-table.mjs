@@ -1546,7 +1546,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'fleet/read-remote.ts',
+        'contract/http/errors.ts',
         'MOST_MESSAGE_CHARS',
         'The sentence of a refusal of another host',
         'characters',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Clock } from '../base/clock.ts';
 import type { FleetRow } from '../contract/http/fleet.ts';
 import { type Peers, peersSchema } from '../contract/http/peers.ts';
 import type { RemoteState } from '../contract/http/state.ts';
@@ -21,8 +22,11 @@ const buildSchema = z.object({
   ...{ version: short, git_short_sha: short, booted_at: short, ready: z.boolean() },
   host_class: z.enum(['personal', 'exposed']),
 });
-/** The fields of `GET /state` that are counted. */
-const workersSchema = z.object({ running: z.array(z.object({ phase: z.string() })) });
+/** The fields of `GET /state` that are used: the time there, and the workers, which are counted. */
+const presentSchema = z.object({
+  generated_at: z.number(),
+  running: z.array(z.object({ phase: z.string() })),
+});
 
 /** Requests to all remotes at once, made when somebody asks for the result. Only whether they answered is kept. */
 export class PresentRemotes {
@@ -33,6 +37,7 @@ export class PresentRemotes {
   readonly #contacts: Contacts;
   readonly #standings: () => readonly RemoteState[];
   readonly #deadline_ms: number;
+  readonly #clock: Pick<Clock, 'now'>;
 
   constructor(options: {
     /** This host. */
@@ -47,6 +52,7 @@ export class PresentRemotes {
     standings(): readonly RemoteState[];
     /** Timeout for each remote, in milliseconds. */
     answer_ms: number;
+    clock: Pick<Clock, 'now'>;
   }) {
     this.#host = options.host;
     this.#remotes = options.remotes;
@@ -55,6 +61,7 @@ export class PresentRemotes {
     this.#contacts = options.contacts;
     this.#standings = options.standings;
     this.#deadline_ms = options.answer_ms;
+    this.#clock = options.clock;
   }
 
   /** The sessions of all remotes; what cannot be listed is a gap (RPL-15). Never rejects. */
@@ -103,23 +110,26 @@ export class PresentRemotes {
       address: address === null ? null : placeOf(address),
       ssh: typeof ssh === 'string' ? ssh : null,
     } as const;
-    const unknown = { build: null, host_class: null, workers: null };
+    const unknown = { build: null, host_class: null, clock_ahead_ms: null, workers: null };
     if (address === null) {
       const reach = this.#contacts.note(name, 'no_address', addressFault(name, problem));
       return { ...head, reach, ...unknown };
     }
     const to = { name, address };
-    const [version, workers] = await Promise.allSettled([
+    const asked_at = this.#clock.now();
+    const [version, present] = await Promise.allSettled([
       this.#read(to, '/version', buildSchema),
-      this.#read(to, '/state', workersSchema),
+      this.#read(to, '/state', presentSchema),
     ]);
     if (version.status === 'rejected')
       return { ...head, reach: this.#contacts.note(name, 'no_answer', faultOf(version.reason)), ...unknown };
     const { host_class, ...build } = version.value;
     const reach = this.#contacts.note(name, 'answers', null);
     // It reports no state while it starts.
-    const running = workers.status === 'fulfilled' ? workers.value.running : null;
-    return { ...head, reach, build, host_class, workers: running === null ? null : countOf(running) };
+    if (present.status === 'rejected') return { ...head, reach, ...unknown, build, host_class };
+    const { generated_at, running } = present.value;
+    const clock_ahead_ms = aheadOf(generated_at, asked_at, this.#clock.now());
+    return { ...head, reach, build, host_class, clock_ahead_ms, workers: countOf(running) };
   }
 
   async #peersOf(to: Place): Promise<Omit<Peers, 'host'>> {
@@ -145,8 +155,13 @@ function discoveredRow({ told, url, seen_at }: DiscoveredHost): FleetRow {
   return {
     ...{ name, display: null, source: 'discovered', address: placeOf({ url }), ssh: null },
     reach: { state: 'answers', since: seen_at, last_ok_at: seen_at, error: null },
-    ...{ build, host_class, workers: null, feed: null },
+    ...{ build, host_class, clock_ahead_ms: null, workers: null, feed: null },
   };
+}
+
+/** How far a time that was told between two others is ahead of both; negative where it is behind them. */
+function aheadOf(told: number, from: number, to: number): number {
+  return Math.round(told - Math.min(Math.max(told, from), to));
 }
 
 function feedOf(standing: RemoteState | undefined): FleetRow['feed'] {

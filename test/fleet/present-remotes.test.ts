@@ -42,17 +42,21 @@ function present(
   entries: Record<string, unknown>[] = [],
   discovered: DiscoveredHost[] = [],
 ) {
-  const clock = new FakeClock();
   return new PresentRemotes({
     host: 'host-a',
     remotes: () => remotes,
     entries: () => entries as { name: string }[],
     discovered: () => discovered,
-    contacts: new Contacts(clock, () => undefined),
+    contacts: new Contacts(CLOCK, () => undefined),
     standings: () => STANDINGS,
     answer_ms: 1_000,
+    clock: CLOCK,
   });
 }
+
+/** It stands still. */
+const CLOCK = new FakeClock();
+const NOW = CLOCK.now();
 
 /** How fresh the copy of one feed is. */
 const FEED = {
@@ -128,7 +132,10 @@ describe('the rows of the fleet', () => {
 
   it('[RPL-9] [REC-7] have the reach, the build and the workers of each configured remote', async () => {
     const remotes = await Promise.all([
-      host('host-b', { '/api/v1/version': VERSION, '/api/v1/state': { running } }),
+      host('host-b', {
+        '/api/v1/version': VERSION,
+        '/api/v1/state': { generated_at: NOW + 3_600_000, running },
+      }),
       host('starts', { '/api/v1/version': { ...VERSION, ready: false } }),
       served('silent', () => undefined),
     ]);
@@ -138,7 +145,7 @@ describe('the rows of the fleet', () => {
     ];
     const rows = await present([...remotes, NO_ADDRESS], entries).rows();
     const known = { source: 'file', address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) };
-    const unknown = { build: null, host_class: null, workers: null };
+    const unknown = { build: null, host_class: null, clock_ahead_ms: null, workers: null };
     const { host_class, more: _more, ...build } = VERSION;
     expect(rows).toEqual([
       {
@@ -149,6 +156,7 @@ describe('the rows of the fleet', () => {
         reach: { state: 'answers', since: expect.any(Number), last_ok_at: expect.any(Number), error: null },
         build,
         host_class,
+        clock_ahead_ms: 3_600_000,
         workers: { running: 4, needs_you: 2 },
         feed: FEED,
       },

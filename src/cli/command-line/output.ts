@@ -110,13 +110,22 @@ function formatOf(options: Intl.DateTimeFormatOptions): (at: number) => string {
   };
 }
 
-/** How long ago or how far ahead a time is (both in milliseconds since the Unix epoch); from a day on, when it is. */
+/**
+ * How long ago something was (both in milliseconds since the Unix epoch); from a day on, when it was. A time that is still
+ * ahead was told by another clock, and is no duration.
+ */
 export function formatMoment(at: number, now: number): string {
-  if (Math.abs(now - at) >= DAY) return formatDay(at, now);
-  return at <= now ? `${formatDuration(now - at)} ago` : `in ${formatDuration(at - now)}`;
+  if (at - now >= MINUTE) return `${formatClock(at, now)} by its clock`;
+  return now - at >= DAY ? formatDay(at, now) : `${formatDuration(now - at)} ago`;
 }
 
-/** The same of a time that is past, in a column: `21 min`, `Thu 09:12`, `12 Nov`. */
+/** The same of something that is due, which may be ahead. */
+export function formatDue(at: number, now: number): string {
+  if (at <= now) return formatMoment(at, now);
+  return at - now >= DAY ? formatDay(at, now) : `in ${formatDuration(at - now)}`;
+}
+
+/** How long ago something was, in a column: `21 min`, `Thu 09:12`, `12 Nov`. */
 export function formatAge(at: number, now: number): string {
   return now - at >= DAY ? formatDay(at, now) : formatDuration(now - at);
 }

@@ -3,6 +3,7 @@ import { readSettings } from '../../config/settings.ts';
 import { type Fleet, type FleetRow, fleetSchema } from '../../contract/http/fleet.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../contract/http/version.ts';
+import { clockFault } from '../clock-fault.ts';
 import { formatDuration, formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
@@ -60,6 +61,10 @@ export function fleetPage(
     const reason = reasonOf(row, now);
     return reason === null ? [] : [`${reason} Check it with: svc remotes check ${row.name}\n`];
   });
+  const clocks = remotes.flatMap((row) => {
+    const fault = clockFault(row);
+    return fault === null ? [] : [`The clock of ${row.name} is ${fault.what}; ${fault.mend}.\n`];
+  });
   const candidates = remotes.flatMap(({ name, source, address }) =>
     source === 'file'
       ? []
@@ -67,7 +72,7 @@ export function fleetPage(
   );
   const none =
     remotes.length === 0 ? ['No other host is known; name one with: svc remotes add <user>@<host>\n'] : [];
-  return `${table}${[...none, ...faults, ...candidates].map((line) => `\n${line}`).join('')}`;
+  return `${table}${[...none, ...faults, ...clocks, ...candidates].map((line) => `\n${line}`).join('')}`;
 }
 
 const REACH: Readonly<Record<FleetRow['reach']['state'], string>> = {

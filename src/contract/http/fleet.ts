@@ -51,6 +51,8 @@ export const fleetRowSchema = z.object({
     .object({ version: z.string(), git_short_sha: z.string(), booted_at: z.string(), ready: z.boolean() })
     .nullable(),
   host_class: z.enum(['personal', 'exposed']).nullable(),
+  /** How far its clock is ahead of the one here, in milliseconds; negative where it is behind, null where that is unknown. */
+  clock_ahead_ms: z.number().nullable(),
   /** Its workers, and how many of them wait for a person; null where that is unknown. */
   workers: z.object({ running: z.number().int(), needs_you: z.number().int() }).nullable(),
   /** How fresh the copy of its fibers is, and what was wrong with its last answer; null for what is no remote. */

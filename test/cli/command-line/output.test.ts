@@ -5,6 +5,7 @@ import { cutEnd, cutMiddle, lengthOf } from '../../../src/cli/command-line/fit-w
 import {
   formatAge,
   formatClock,
+  formatDue,
   formatDuration,
   formatMoment,
   formatTable,
@@ -90,12 +91,16 @@ describe('what svc prints', () => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  it('shows whether a time is past or future, and from a day on when it is', () => {
-    expect([formatMoment(0, 5_000), formatMoment(5_000, 0)]).toEqual(['5 s ago', 'in 5 s']);
+  it('shows how long ago something was or how far ahead it is due, and from a day on when it is', () => {
+    expect([formatMoment(0, 5_000), formatDue(0, 5_000)]).toEqual(['5 s ago', '5 s ago']);
+    expect([formatDue(5_000, 0), formatMoment(5_000, 0)]).toEqual(['in 5 s', '0 s ago']);
     const now = new Date(2025, 10, 21, 14, 0).getTime();
     const at = (day: number, hour: number, month = 10, year = 2025) =>
       new Date(year, month, day, hour).getTime();
     expect(formatMoment(at(19, 9), now)).toBe('Wed 09:00');
+    expect(formatMoment(at(21, 21), now)).toBe('21:00 by its clock');
+    expect(formatMoment(at(23, 9), now)).toBe('Sun 09:00 by its clock');
+    expect([formatDue(at(21, 21), now), formatDue(at(23, 9), now)]).toEqual(['in 7 h', 'Sun 09:00']);
     expect(formatMoment(at(1, 9), now)).toBe('1 Nov');
     expect(formatMoment(at(1, 9, 10, 2024), now)).toBe('1 Nov 2024');
     expect([formatAge(at(21, 12), now), formatAge(at(20, 12), now)]).toEqual(['2 h', 'Thu 12:00']);

@@ -367,7 +367,7 @@ function fleetRow(name: string, over: Partial<FleetRow>): FleetRow {
   return {
     ...{ name, display: null, source: 'file', address: '127.0.0.1:4001', ssh: null },
     reach: { state: 'answers', since: NOW, last_ok_at: ago(2_000), error: null },
-    ...{ build: STAMP, host_class: 'personal', workers: { running: 5, needs_you: 1 } },
+    ...{ build: STAMP, host_class: 'personal', clock_ahead_ms: 0, workers: { running: 5, needs_you: 1 } },
     feed: { state: 'fresh', last_ok_at: ago(2_000), error: null },
     ...over,
   };

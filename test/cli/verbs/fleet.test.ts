@@ -11,7 +11,7 @@ const BUILD = { version: '1.4.0', git_short_sha: 'abc1234', booted_at: '2026-01-
 const row = (name: string, rest: Partial<FleetRow>): FleetRow => ({
   ...{ name, display: null, source: 'file', address: '127.0.0.1:4001', ssh: null },
   reach: { state: 'answers', since: NOW, last_ok_at: NOW, error: null },
-  ...{ build: BUILD, host_class: 'personal', workers: { running: 6, needs_you: 1 } },
+  ...{ build: BUILD, host_class: 'personal', clock_ahead_ms: 0, workers: { running: 6, needs_you: 1 } },
   feed: { state: 'fresh', last_ok_at: NOW, error: null },
   ...rest,
 });
@@ -21,7 +21,7 @@ const away = (message: string): FleetRow['reach'] => ({
   last_ok_at: NOW - 38 * 60_000,
   error: { code: 'remote_unreachable', message },
 });
-const nothing = { build: null, host_class: null, workers: null };
+const nothing = { build: null, host_class: null, clock_ahead_ms: null, workers: null };
 
 it('[RPL-9] svc fleet shows each host on one line of 80 columns, and below why one does not answer', () => {
   const remotes = [
@@ -79,4 +79,15 @@ mesa was found in the tailnet; to add it: svc remotes add mesa --url http://100.
 
 it('[RPL-9] svc fleet says how to name other hosts where there are none', () => {
   expect(fleetPage({ remotes: [] }, HERE, NOW)).toContain('svc remotes add <user>@<host>\n');
+});
+
+it.each([
+  [59_000, null],
+  [-59_000, null],
+  [null, null],
+  [7 * 3_600_000, 'The clock of mesa is 7 h ahead of the one here'],
+  [-120_000, 'The clock of mesa is 2 min behind the one here'],
+])('[REC-7] svc fleet tells of a clock that is %s ms ahead: %s', (clock_ahead_ms, sentence) => {
+  const page = fleetPage({ remotes: [row('mesa', { clock_ahead_ms })] }, HERE, NOW);
+  expect(/The clock of .* here/.exec(page)?.[0] ?? null).toBe(sentence);
 });

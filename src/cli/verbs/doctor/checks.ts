@@ -1,5 +1,6 @@
 import { checkAgents } from './agents.ts';
 import type { NamedCheck } from './check.ts';
+import { checkClocks } from './clocks.ts';
 import { checkDaemon } from './daemon.ts';
 import { checkFolders } from './folders.ts';
 import { checkHost } from './host.ts';
@@ -27,6 +28,7 @@ export const CHECKS: readonly NamedCheck[] = [
   { name: 'worker skills', check: checkSkills },
   { name: 'hooks', check: checkHooks },
   { name: 'daemon', check: checkDaemon },
+  { name: 'clocks of other hosts', check: checkClocks },
   { name: 'tmux server', check: checkMuxServer },
   { name: 'leases', check: checkLeases },
   { name: 'address', check: checkListenAddress },

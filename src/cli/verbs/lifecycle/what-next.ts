@@ -2,7 +2,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
-import { formatDuration, formatMoment, svcOf } from '../../command-line/output.ts';
+import { formatDue, formatDuration, svcOf } from '../../command-line/output.ts';
 import { holdWords, letGo } from '../../command-line/screen-words.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
@@ -56,7 +56,7 @@ function describeStart(fiber: Written, state: State | null, svc: string): string
     return `It is held back, as everything is since the daemon started; let it begin with: ${svc} daemon release\n`;
   if (fiber.svc.kind === 'standing') {
     const next = state.standing_roles.find(isFiber)?.next_due_at ?? null;
-    const when = next === null ? 'when its schedule says so' : formatMoment(next, state.generated_at);
+    const when = next === null ? 'when its schedule says so' : formatDue(next, state.generated_at);
     return `The daemon starts it ${when}: ${svc} status\n`;
   }
   return `The daemon starts it within ${formatDuration(Math.max(1000, state.poll_health.interval_ms))}; see: ${svc} status ${shellWord(fiber.id)}\n`;

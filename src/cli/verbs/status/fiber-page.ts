@@ -1,7 +1,7 @@
 import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
 import { KIND_WORDS, STATUS_WORDS, verdictWords } from '../../../lifecycle/fiber-words.ts';
-import { formatClock, formatDuration, formatMoment } from '../../command-line/output.ts';
+import { formatClock, formatDue, formatDuration, formatMoment } from '../../command-line/output.ts';
 import { holdWords, letGo, refusalWords, sharedWith } from '../../command-line/screen-words.ts';
 import { asWritten } from '../../command-line/typed-command.ts';
 import { contextText } from './context-text.ts';
@@ -25,7 +25,7 @@ export function fiberPage(fiber: FiberRow, now: number, verbose = false): string
     ['agent', agentOf(fiber)],
     ['folder', fiber.project_dir],
     ['schedule', scheduleOf(fiber)],
-    ['next due', fiber.next_due_at === undefined ? undefined : formatMoment(fiber.next_due_at, now)],
+    ['next due', fiber.next_due_at === undefined ? undefined : formatDue(fiber.next_due_at, now)],
     ['worker', workerOf(fiber, now)],
     ['beside', sharedOf(fiber)],
     ['context', fiber.runtime?.context == null ? undefined : contextText(fiber.runtime.context)],
