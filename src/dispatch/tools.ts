@@ -2,10 +2,13 @@ import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { DoctorReply } from '../contract/http/doctor.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
+import { cutText } from '../harness/transcripts/transcript-words.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { NEUTRAL_DIRECTORY, type ProcessRunner } from '../platform/process.ts';
 
 const LOOK_TIMEOUT_MS = 5_000;
+/** Of what a program says in place of a version. */
+const VERSION_CHARS = 100;
 const BASE_TOOLS = ['tmux', 'git'];
 
 /** The programs that workers need, as this very process finds them (P31); each is asked for its version. */
@@ -52,5 +55,5 @@ async function versionOf(
     max_output_bytes: 64 * 1024,
   });
   const [line = ''] = result.kind === 'exited' && result.code === 0 ? result.stdout.trim().split('\n') : [];
-  return line === '' ? null : line;
+  return line === '' ? null : cutText(line, VERSION_CHARS);
 }

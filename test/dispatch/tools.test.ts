@@ -20,3 +20,9 @@ it('[P31] asks each program for its version in a folder that is nobody’s proje
     { name: '/no/such', path: null, version: null },
   ]);
 });
+
+it('keeps the beginning of what a program says at length in place of a version', async () => {
+  const cli = scratch.write('agent', `#!/bin/sh\necho "${'x'.repeat(3_000)}"\n`, 0o755);
+  const { tools } = await lookAtTools({ run: runProcess }, [{ cli }]);
+  expect(tools.at(-1)?.version).toBe(`${'x'.repeat(99)}…`);
+});

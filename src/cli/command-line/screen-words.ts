@@ -127,8 +127,14 @@ export const STAGE_WORDS: Readonly<Record<Receipt['status'], string>> = {
 
 /** Whose workers use the same folder. */
 export function sharedWith(others: readonly string[]): string {
-  return `shares its folder with ${others.join(', ')}`;
+  const more = others.length - SHARING_NAMED;
+  const named =
+    more <= 1 ? others.join(', ') : `${others.slice(0, SHARING_NAMED).join(', ')} and ${more} others`;
+  return `shares its folder with ${named}`;
 }
+
+/** Of very many workers in one folder, each line would name all the others. */
+const SHARING_NAMED = 5;
 
 /** The same where there is no room for their ids. */
 export function sharedWithSome(others: readonly string[]): string {

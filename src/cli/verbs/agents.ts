@@ -154,7 +154,7 @@ async function versionOf(cli: string, env: NodeJS.ProcessEnv): Promise<string | 
     ...{ file: cli, args: ['--version'], cwd: NEUTRAL_DIRECTORY, env },
     ...{ timeout_ms: VERSION_MS, max_output_bytes: 64 * 1024 },
   });
-  return result.kind === 'exited' ? (/\d+\.\d+[\w.-]*/.exec(result.stdout)?.[0] ?? null) : null;
+  return result.kind === 'exited' ? (/\d{1,9}\.\d{1,9}[\w.-]{0,60}/.exec(result.stdout)?.[0] ?? null) : null;
 }
 
 function table(agents: readonly Agent[], width: number): string {
