@@ -107,7 +107,8 @@ export function errorOf(answer: DaemonAnswer, path: string): CodedError {
   const parsed = errorBodySchema.safeParse(answer.body);
   if (!parsed.success) return new CodedError('internal', `the daemon answered ${answer.status} to ${path}`);
   const { error, message, ...details } = parsed.data;
-  if (error === 'booting' && message === undefined)
+  // Its message names an endpoint, which is no help to who typed a command.
+  if (error === 'booting')
     return new CodedError(error, 'the daemon is still starting; try again in a moment', { details });
   return new CodedError(error, message ?? `the daemon answered ${error}`, { details });
 }

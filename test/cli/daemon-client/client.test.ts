@@ -109,7 +109,8 @@ describe('talking to the daemon', () => {
   });
 
   it('[RDY-1] distinguishes a daemon that boots from one that fails', async () => {
-    const server = await serve({ 'GET /state': { status: 503, body: { error: 'booting', ready: false } } });
+    const body = { error: 'booting', ready: false, message: 'GET /api/v1/version says when it is ready.' };
+    const server = await serve({ 'GET /state': { status: 503, body } });
     machine.writeDaemonFile([server.listen]);
     await expect((await connectDaemon(settings())).get('/state', schema)).rejects.toMatchObject({
       code: 'booting',

@@ -1,3 +1,4 @@
+import { isCoded } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
@@ -7,6 +8,8 @@ import { holdWords, letGo } from '../../command-line/screen-words.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
 
+/** `booting`: a daemon runs and tells no state yet; null: none answers. */
+type Known = State | 'booting' | null;
 type Written = Pick<FiberDocument, 'id' | 'store' | 'status' | 'svc'>;
 
 /**
@@ -20,22 +23,24 @@ export async function whatNext(context: CliContext, fiber: Written): Promise<str
 }
 
 /** One line for a person: who starts a worker for this fiber, when, and what to type if nothing will. */
-export function describeNext(fiber: Written, state: State | null, svc: string): string {
+export function describeNext(fiber: Written, state: Known, svc: string): string {
   const next = describeStart(fiber, state, svc);
   return fiber.svc?.kind === 'standing' && fiber.status === 'active'
     ? `${next}${describeReview(fiber, svc)}`
     : next;
 }
 
-function describeStart(fiber: Written, state: State | null, svc: string): string {
+function describeStart(fiber: Written, state: Known, svc: string): string {
   if (fiber.svc === undefined) return '';
   const isFiber = (row: { fiber_id: string; store: string }) =>
     row.fiber_id === fiber.id && row.store === fiber.store;
   // The write has already reported what happens to its worker.
-  if (state?.running.some(isFiber)) return '';
+  if (typeof state === 'object' && state?.running.some(isFiber)) return '';
   if (fiber.svc.kind === 'pinned' && fiber.status !== 'active')
     return `It is started by hand: ${svc} dispatch ${shellWord(fiber.id)}\n`;
   if (fiber.status !== 'active') return '';
+  if (state === 'booting')
+    return `The daemon is still starting; see in a moment what becomes of it: ${svc} status ${shellWord(fiber.id)}\n`;
   if (state === null) {
     const start = svc === 'svc' ? 'svc daemon start' : svc;
     return `No daemon runs here; start it with: ${start}\n`;
@@ -69,10 +74,10 @@ function describeReview({ id, svc: block }: Written, svc: string): string {
     : `After each run it awaits review, and runs again only after: ${svc} accept ${shellWord(id)}\n`;
 }
 
-async function readState(settings: Settings): Promise<State | null> {
+async function readState(settings: Settings): Promise<Known> {
   try {
     return await (await connectDaemon(settings)).get('/state', stateSchema);
-  } catch {
-    return null;
+  } catch (error) {
+    return isCoded(error, 'booting') ? 'booting' : null;
   }
 }

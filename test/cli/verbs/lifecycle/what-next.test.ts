@@ -52,7 +52,13 @@ function state(over: Over = {}): State {
 }
 
 describe('what a changed fiber waits for', () => {
-  it.each<[string, Written, State | null, string]>([
+  it.each<[string, Written, Parameters<typeof describeNext>[1], string]>([
+    [
+      'a daemon that starts',
+      fiber(),
+      'booting',
+      'still starting; see in a moment what becomes of it: svc status',
+    ],
     ['no daemon', fiber(), null, 'start it with: svc daemon start'],
     ['the quarantine', fiber(), state({ held: 'boot_quarantine' }), 'let it begin with: svc daemon release'],
     ['the next tick', fiber(), state(), 'starts it within 30 s; see: svc status work/loader'],
