@@ -110,16 +110,22 @@ function codeOf(call: () => unknown): string | null {
 /** True when so many WebSockets of a path can be open at one time. */
 async function connects(path: string, count: number): Promise<boolean> {
   const clients: WebSocket[] = [];
-  // One after the other: the server gives no handshake the time that all of them together may take.
+  // In turn: all handshakes at once may take longer than the server gives each, and one by one longer than a test may.
   let opened = true;
   while (opened && clients.length < count) {
-    const client = new WebSocket(`ws://127.0.0.1:${served.port}${path}`);
-    client.on('error', () => undefined);
-    clients.push(client);
-    opened = await once(client, 'open').then(
-      () => true,
-      () => false,
+    const next = Array.from({ length: Math.min(32, count - clients.length) }, () => {
+      const client = new WebSocket(`ws://127.0.0.1:${served.port}${path}`);
+      client.on('error', () => undefined);
+      return client;
+    });
+    clients.push(...next);
+    const opens = next.map((client) =>
+      once(client, 'open').then(
+        () => true,
+        () => false,
+      ),
     );
+    opened = (await Promise.all(opens)).every((one) => one);
   }
   const gone = clients.map((client) => client.readyState === WebSocket.CLOSED || once(client, 'close'));
   for (const client of clients) client.terminate();
