@@ -23,7 +23,7 @@ import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
 import { createDisks } from './platform/disks.ts';
 import { createFileReader } from './platform/file-reader.ts';
-import { sweepLeftTemporaries } from './platform/left-temporaries.ts';
+import { keepSweepingTemporaries } from './platform/left-temporaries.ts';
 import { packageRoot } from './platform/package-root.ts';
 import { createRunner } from './platform/process.ts';
 import { processStartTime } from './platform/process-facts.ts';
@@ -93,6 +93,7 @@ export async function runDaemon(options: {
       logger.info({ signal }, 'stopping');
       ending.resolve(0);
     });
+    let stopSweeping = () => {};
     try {
       const { server } = daemon;
       const listen = await openListeners({ server, settings, host_class: boot.host_class, logger });
@@ -107,11 +108,20 @@ export async function runDaemon(options: {
       logger.info({ listen, host: boot.host, stores: boot.store_roots }, 'listening');
       options.onListening?.(listen);
       void daemon.start();
-      void sweepTemporaries(settings, clock, logger);
+      stopSweeping = keepSweepingTemporaries({
+        // Beside a document, the next write of it does the same.
+        folders: [
+          { path: settings.data_dir, depth: DATA_DEPTH },
+          { path: settings.config_dir, depth: 0 },
+        ],
+        clock,
+        logger,
+      });
       const code = await ending.promise;
       say(await daemon.farewell());
       return code;
     } finally {
+      stopSweeping();
       await daemon.stop();
       stopListening();
     }
@@ -125,15 +135,6 @@ export async function runDaemon(options: {
 
 /** Deep enough for every folder that the daemon writes to below its data dir. */
 const DATA_DEPTH = 3;
-
-/** What writers that were killed left behind; beside a document, the next write of it does the same. */
-async function sweepTemporaries(settings: Settings, clock: Clock, logger: Logger): Promise<void> {
-  const { data_dir, config_dir } = settings;
-  const removed =
-    (await sweepLeftTemporaries(data_dir, DATA_DEPTH, clock.now())) +
-    (await sweepLeftTemporaries(config_dir, 0, clock.now()));
-  if (removed > 0) logger.info({ removed }, 'removed temporary files of writers that were killed');
-}
 
 /** An exit joins every thread, and one in an endless system call never comes: no code can be told then. */
 async function endByForce(say: (text: string) => void, stuck: number): Promise<void> {

@@ -42,10 +42,7 @@ export function writeFileAtomic(
   const target = options.follow === false ? path : resolveLink(path);
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const folder = dirname(target);
-  const temporary = join(
-    folder,
-    `${temporaryPrefix(target)}${process.pid}-${randomBytes(6).toString('hex')}`,
-  );
+  const temporary = temporaryPath(target);
   const mode = existingMode(target) ?? options.mode ?? 0o600;
   const file = openSync(temporary, 'wx', 0o600);
   try {
@@ -64,6 +61,11 @@ export function writeFileAtomic(
     throw withPath(error, target);
   }
   if (options.durable !== false) confirmDone(target, 'written', folder);
+}
+
+/** A fresh name beside `target`, by which it is known who writes to it, and that it is only temporary. */
+export function temporaryPath(target: string): string {
+  return join(dirname(target), `${temporaryPrefix(target)}${process.pid}-${randomBytes(6).toString('hex')}`);
 }
 
 /** True for the name of a temporary file of an atomic write. */

@@ -1,6 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
 import { temporaryWriter } from './atomic-write.ts';
 import { mayRun } from './process-facts.ts';
 
@@ -9,6 +11,25 @@ import { mayRun } from './process-facts.ts';
  * ended.
  */
 const OLD_MS = 3_600_000;
+
+/**
+ * Removes what killed writers left in these folders, now and every hour: what was left just before the start is not old
+ * enough yet. Answers the end of it.
+ */
+export function keepSweepingTemporaries(options: {
+  folders: readonly { path: string; depth: number }[];
+  clock: Pick<Clock, 'now' | 'every'>;
+  logger: Logger;
+}): () => void {
+  const { folders, clock, logger } = options;
+  const sweep = async () => {
+    let removed = 0;
+    for (const { path, depth } of folders) removed += await sweepLeftTemporaries(path, depth, clock.now());
+    if (removed > 0) logger.info({ removed }, 'removed temporary files of writers that were killed');
+  };
+  void sweep();
+  return clock.every(OLD_MS, () => void sweep());
+}
 
 /**
  * Removes temporary files of killed writers in `folder` and its subfolders, at most `depth` levels down: regular files
@@ -42,9 +63,12 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
 
 async function isLeft(path: string, name: string, now: number): Promise<boolean> {
   const pid = temporaryWriter(name);
-  if (pid === null || mayRun(pid)) return false;
+  const isOwn = pid === process.pid;
+  if (pid === null || (!isOwn && mayRun(pid))) return false;
   try {
     const { mtimeMs, uid } = await lstat(path);
+    // In a container the earlier daemon had the same process id as this one.
+    if (isOwn && mtimeMs >= performance.timeOrigin) return false;
     return uid === process.geteuid?.() && now - mtimeMs > OLD_MS;
   } catch {
     return false;

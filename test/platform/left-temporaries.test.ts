@@ -1,10 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sweepLeftTemporaries } from '../../src/platform/left-temporaries.ts';
+import { FakeClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { temporaryPath } from '../../src/platform/atomic-write.ts';
+import { keepSweepingTemporaries, sweepLeftTemporaries } from '../../src/platform/left-temporaries.ts';
+import { until } from '../kit/until.ts';
 
 const HOURS = 2 * 3_600_000;
 const HEX = '0123456789ab';
@@ -64,6 +77,28 @@ describe('temporary files of writers that were killed', () => {
     expect(readdirSync(folder)).toHaveLength(kept.length + 4);
     expect(readdirSync(outside)).toHaveLength(1);
     rmSync(outside, { recursive: true });
+  });
+
+  it('are removed an hour after a start that came too soon after the kill', async () => {
+    const path = join(folder, 'message.json');
+    await killedWriter(path);
+    const clock = new FakeClock(Date.now());
+    const end = keepSweepingTemporaries({
+      folders: [{ path: folder, depth: 0 }],
+      clock,
+      logger: silentLogger,
+    });
+    clock.advance(HOURS);
+    await until('the removal', () => readdirSync(folder).length === 0);
+    end();
+  });
+
+  it('are also those of an earlier process that had the id of this one', async () => {
+    const [left, written] = [join(folder, `.a.tmp-${process.pid}-${HEX}`), temporaryPath(join(folder, 'a'))];
+    for (const path of [left, written]) writeFileSync(path, '');
+    utimesSync(left, new Date(0), new Date(0));
+    expect(await sweepLeftTemporaries(folder, 0, Date.now() + HOURS)).toBe(1);
+    expect(readdirSync(folder)).toEqual([basename(written)]);
   });
 
   it('are none in a missing folder', async () => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -18,7 +17,7 @@ import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
 import type { StoredFile } from '../../contract/http/attachments.ts';
 import type { BulkFile } from '../../contract/threads/bulk-file.ts';
 import type { AttachedTo } from '../../contract/threads/pool.ts';
-import { syncFolder } from '../../platform/atomic-write.ts';
+import { syncFolder, temporaryPath } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import { readRegularFileSync } from '../../platform/regular-file.ts';
 import { storageFault } from '../../platform/storage-error.ts';
@@ -91,7 +90,8 @@ function writeAll(
         chmodSync(file.path, 0o600);
         continue;
       }
-      const temporary = join(own, `.${process.pid}-${randomBytes(6).toString('hex')}.tmp`);
+      // The name of the file itself may be as long as a name can be.
+      const temporary = temporaryPath(join(own, 'attachment'));
       written.push({ temporary, path: file.path, placed: false, fresh: !isThere(file.path) });
       writeNew(temporary, bytesOf(index));
     }

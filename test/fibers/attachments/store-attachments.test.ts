@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -14,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkAttachments } from '../../../src/fibers/attachments/check-attachments.ts';
 import { storeAttachments } from '../../../src/fibers/attachments/store-attachments.ts';
 import { sweepAttachments } from '../../../src/fibers/attachments/sweep-attachments.ts';
+import { sweepLeftTemporaries } from '../../../src/platform/left-temporaries.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 import { bodyOf, type SentImage, sentImage } from './images.ts';
 
@@ -52,6 +54,24 @@ describe('storing a batch', () => {
     expect(modeOf(folder)).toBe(0o700);
     expect(modeOf(join(folder, UID))).toBe(0o700);
     expect(readdirSync(join(folder, UID))).toHaveLength(2);
+  });
+
+  it('leaves, where it is killed, files that the sweep of temporary files knows', async () => {
+    const source = new URL('../../../src/fibers/attachments/store-attachments.ts', import.meta.url).href;
+    const file = { name: 'a.txt', kept_as: `${'a'.repeat(251)}.txt`, sha256: '', offset: 0, size: 1 };
+    const batch = { folder, of: { message_id: 'm-1' }, files: [file] };
+    const script = `import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      fs.renameSync = () => process.kill(process.pid, 'SIGKILL');
+      syncBuiltinESMExports();
+      const { storeAttachments } = await import(${JSON.stringify(source)});
+      storeAttachments({ ...${JSON.stringify(batch)}, bytes: new Uint8Array(1) });`;
+    spawnSync(process.execPath, ['--input-type=module', '-e', script]);
+    const files = () =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('/'));
+    expect(files()).toHaveLength(1);
+    expect(await sweepLeftTemporaries(folder, 1, Date.now() + DAY_MS)).toBe(1);
+    expect(files()).toEqual([]);
   });
 
   it('[ATT-1] returns the same path when an image is sent again, and updates its time', () => {
