@@ -69,7 +69,7 @@ export function meetingRows(
       const address = await scribeAddress(meeting, place);
       if (address === null)
         return {
-          why: 'no worker has taken the meeting up yet; it is told once one has, and the line is in the transcript',
+          why: 'no worker has taken the meeting up yet; it is told once one has, unless this daemon ends before. The line is in the transcript',
           later: true,
         };
       const message = {

@@ -47,3 +47,19 @@ it('[RCP-5] says of a mark that the session of its scribe on another host refuse
   const { status, json } = await served.post('/api/v1/meeting/mark', { text: 'agreed' });
   expect([status, json.undelivered]).toEqual([200, receipt.detail]);
 });
+
+it('says of a mark that waits for its scribe that this daemon alone remembers to tell it', async () => {
+  served = await serveRoutes();
+  const { audio, poller, fleet } = served.callers;
+  audio.answers.mark_meeting = () => ({
+    ...{ line: '# mark 10:00:00 agreed', meeting: { ...MEETING, fiber: null, joined: false } },
+    place: { owner: null, fiber_uid: null },
+  });
+  poller.answers.fiber_of_meeting = () => ({ fiber: null });
+  fleet.answers.scribe = () => ({ scribe: null });
+  const { status, json } = await served.post('/api/v1/meeting/mark', { text: 'agreed' });
+  expect([status, json.undelivered]).toEqual([
+    200,
+    expect.stringContaining('unless this daemon ends before'),
+  ]);
+});
