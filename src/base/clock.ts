@@ -44,6 +44,26 @@ export function within(clock: Clock, ms: number, work: Promise<unknown>): Promis
   });
 }
 
+/** A wall clock that goes on like the monotonic one for so long is believed. */
+const STEADY_MS = 3_600_000;
+/** A larger step between two looks is somebody who set it, or a machine that slept. */
+const SET_MS = 60_000;
+
+/**
+ * Calls `run` every `ms` with the time, unless the clock was set, or this process began to look at it, within the last hour: a clock that
+ * is wrong for a while would make old what is not, and what is removed then is gone for good.
+ */
+export function everySteady(clock: Clock, ms: number, run: (now: number) => void): () => void {
+  let since = clock.monotonic();
+  let ahead = clock.now() - since;
+  return clock.every(ms, () => {
+    const [now, monotonic] = [clock.now(), clock.monotonic()];
+    if (Math.abs(now - monotonic - ahead) > SET_MS) since = monotonic;
+    ahead = now - monotonic;
+    if (monotonic - since >= STEADY_MS) run(now);
+  });
+}
+
 type Timer = { at: number; every: number | null; run: () => void };
 
 /** A clock for tests: its time changes only when `advance` moves it; due timers then run in order. */

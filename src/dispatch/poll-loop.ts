@@ -1,3 +1,4 @@
+import { everySteady } from '../base/clock.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
@@ -25,6 +26,8 @@ const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */
 const APP_MS = 2_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** How often runs and past sessions that are over are looked at, to remove old ones. */
+const PRUNE_MS = 60 * 60 * 1000;
 
 export type PollLoopOptions = {
   world: World;
@@ -118,11 +121,11 @@ export class PollLoop {
   async start(): Promise<void> {
     const { world, dispatcher } = this.#options;
     const watchSurfaces = () => this.#watchSurfaces();
-    const prune = () => {
-      const removed = world.runDirectories.prune(world.clock.now());
-      world.workerMemory.sweep(dispatcher.launchIds(), world.clock.now());
+    const sweepMemory = () => world.workerMemory.sweep(dispatcher.launchIds(), world.clock.now());
+    const prune = (now: number) => {
+      const removed = world.runDirectories.prune(now);
       try {
-        prunePastSessions(world.settings.data_dir, dispatcher.listing, world.clock.now());
+        prunePastSessions(world.settings.data_dir, dispatcher.listing, now);
       } catch (error) {
         this.#report(error);
       }
@@ -131,7 +134,8 @@ export class PollLoop {
     this.#cancels.push(
       world.clock.every(world.settings.poll_interval_ms, () => void this.tick()),
       world.clock.every(WATCH_MS, () => void this.#watch()),
-      world.clock.every(DAY_MS, prune),
+      world.clock.every(DAY_MS, sweepMemory),
+      everySteady(world.clock, PRUNE_MS, prune),
       world.clock.every(APP_MS, watchSurfaces),
       world.app?.onChange(watchSurfaces) ?? (() => {}),
       // A fiber that was refused for its disk, and a store that could not be listed, wait for this.
@@ -140,7 +144,7 @@ export class PollLoop {
     );
     await this.tick();
     await this.#watch();
-    prune();
+    sweepMemory();
   }
 
   async stop(): Promise<void> {

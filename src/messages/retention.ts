@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, everySteady } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ContextMailbox } from './context-mailbox.ts';
@@ -49,8 +49,7 @@ export function startRetention(options: {
   logger: Logger;
 }): () => void {
   const { store, mailbox, rule, clock, logger } = options;
-  return clock.every(SWEEP_MS, () => {
-    const now = clock.now();
+  return everySteady(clock, SWEEP_MS, (now) => {
     try {
       const removed =
         sweepFolder(store, Math.floor(now / SWEEP_MS) % SHARDS, rule, now) +

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Feed } from '../../src/dispatch/feed.ts';
@@ -21,6 +21,7 @@ let scratch: ScratchFolder;
 let imagined: FakeWorld;
 let loop: PollLoop;
 let daemon: Daemon;
+let pruned: MockInstance;
 let moved: ReadonlySet<string>[];
 let sweeps: number;
 let parsed: string[];
@@ -39,6 +40,7 @@ beforeEach(async () => {
   imagined = new FakeWorld();
   imagined.env = { SVC_POLL_INTERVAL_MS: '600000', SVC_LISTING_TIMEOUT_MS: '5000' };
   daemon = imagined.boot({ released: true });
+  pruned = vi.spyOn(daemon.world.runDirectories, 'prune');
   moved = [];
   sweeps = 0;
   parsed = [];
@@ -132,6 +134,10 @@ describe('the poll loop', () => {
   it('[DSP-1] lists every store once a tick and shows how it went', () => {
     expect(loop.health).toMatchObject({ ticks: 1, stores: [{ state: 'ok', fibers: 2, error: null }] });
     expect(sweeps).toBe(1);
+  });
+
+  it('removes no run as it starts, when the clock of the machine may still be wrong', () => {
+    expect(pruned).not.toHaveBeenCalled();
   });
 
   it('reads a document that was edited at once, without a listing, and looks whether it is due', async () => {

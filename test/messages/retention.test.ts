@@ -107,7 +107,7 @@ describe('a sweep of the messages', () => {
       clock,
       logger: silentLogger,
     });
-    clock.advance(SHARDS * 600_000);
+    clock.advance(3_600_000 + SHARDS * 600_000);
     expect(seen.size).toBe(SHARDS);
     end();
     seen.clear();
