@@ -27,6 +27,30 @@ export type DeliveryFacts = {
   most_ms: number;
 };
 
+/** Least time, in milliseconds, that each daemon gives to a message that an earlier one held. */
+const LEAST_HOLD_MS = 3_600_000;
+
+/**
+ * How long a message has waited, where the wall clock may be wrong: no longer than this daemon has run, and of one that an
+ * earlier daemon held no longer than leaves it its time here.
+ */
+export function waitedFor({
+  age_ms,
+  uptime_ms,
+  is_of_earlier,
+  most_ms,
+}: {
+  /** By the wall clock. */
+  age_ms: number;
+  /** By a clock that nobody sets. */
+  uptime_ms: number;
+  is_of_earlier: boolean;
+  most_ms: number;
+}): number {
+  const before = is_of_earlier ? Math.max(0, most_ms - LEAST_HOLD_MS) : 0;
+  return Math.min(age_ms, before + uptime_ms);
+}
+
 const WAITS: Record<InputScreen, string> = {
   ready: 'its terminal does not answer',
   draft: 'somebody’s draft is in its composer; it is sent when the composer is empty',

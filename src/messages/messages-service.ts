@@ -15,7 +15,7 @@ import type { CheckedMessage } from '../contract/threads/messages.ts';
 import type { OpenWay } from '../harness/harness.ts';
 import { ContextDelivery } from './context-delivery.ts';
 import type { ContextStep } from './context-plan.ts';
-import { type DeliveryStep, nextStep, type Session } from './delivery-plan.ts';
+import { type DeliveryStep, nextStep, type Session, waitedFor } from './delivery-plan.ts';
 import type { DeliveryWorld } from './delivery-world.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
 import { type Handing, handingOf } from './handing.ts';
@@ -59,9 +59,11 @@ export class MessagesService {
   readonly #drafts: KeptDrafts;
   /** What an earlier daemon wrote of its messages in the last hour. */
   readonly #recent: readonly MessageLine[];
+  readonly #began: { now: number; monotonic: number };
   #stopped = false;
 
   constructor(world: DeliveryWorld, limits: DeliveryLimits) {
+    this.#began = { now: world.clock.now(), monotonic: world.clock.monotonic() };
     this.#recent = world.ledger.since(world.clock.now() - HOUR_MS);
     this.#pairs = new PairLimit(limits.pair, this.#recent);
     this.#drafts = new KeptDrafts(world);
@@ -242,7 +244,7 @@ export class MessagesService {
   async #attempt(record: MessageRecord): Promise<MessageRecord> {
     const address = parseAddress(record.address);
     if (!record.wake) return this.#addContext(record, address);
-    const { step, way } = await this.#plan(address, this.#world.clock.now() - record.created_at);
+    const { step, way } = await this.#plan(address, this.#waited(record));
     try {
       if (step.kind === 'reject') return this.#changes.rejected(record, step.reason, step.detail);
       if (step.kind === 'hold') return this.#stayWaiting(record, step.detail);
@@ -314,6 +316,17 @@ export class MessagesService {
       case 'gone':
         return this.#changes.rejected(sending, 'session_unavailable', ENDED);
     }
+  }
+
+  #waited({ created_at }: MessageRecord): number {
+    const { clock } = this.#world;
+    const { now, monotonic } = this.#began;
+    return waitedFor({
+      age_ms: clock.now() - created_at,
+      uptime_ms: clock.monotonic() - monotonic,
+      is_of_earlier: created_at < now,
+      most_ms: this.#limits.hold,
+    });
   }
 
   #stayWaiting(record: MessageRecord, detail: string): MessageRecord {

@@ -2,6 +2,8 @@ import { copyFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { InputScreen } from '../../src/harness/harness.ts';
 import { MessagesService } from '../../src/messages/messages-service.ts';
 import { until } from '../kit/until.ts';
 import { ADDRESS, APP_ADDRESS, CONTEXT, CONVERSATION, FakeSession, message } from './fake-world.ts';
@@ -122,6 +124,32 @@ describe('a message to a session that is not ready', () => {
     session.screen = 'ready';
     expect(await service.send(message('m-1'))).toEqual(receipt);
     expect(session.typed).toEqual([]);
+  });
+
+  it('[MSG-2] is held on where the next daemon starts with a clock that is years ahead', async () => {
+    session.screen = 'draft';
+    const hold = 86_400_000;
+    const first = daemon({ hold });
+    await first.send(message('m-1'));
+    first.stop();
+    let looks = 0;
+    let screen: InputScreen = 'draft';
+    Object.defineProperty(session, 'screen', {
+      get: () => {
+        looks += 1;
+        return screen;
+      },
+    });
+    const clock = { ...systemClock, now: () => Date.now() + 70 * 365 * hold };
+    const next = new MessagesService(
+      { ...session.world(), clock },
+      { observe: 0, recheck: 0, hold, pair: 20 },
+    );
+    services.push(next);
+    next.start();
+    await until('a look at the session', () => looks > 1);
+    screen = 'ready';
+    await until('the message is typed', () => session.typed.length === 1);
   });
 
   it('[RDY-3] is held while the poller does not answer', async () => {
