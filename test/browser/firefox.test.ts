@@ -119,9 +119,15 @@ describe.skipIf(NO_FIREFOX !== null)(TITLE, () => {
     await until('the verdict', () => home.document(ID).includes('tempered: true'));
     await read(page, 'Undo');
     expect((await cards(page)).map(({ fiber }) => fiber)).not.toContain(ID);
+    await page.press('g');
+    await page.press('h');
+    await until('the sheet', () => page.learn<boolean>("document.querySelector('dialog') !== null"));
+    expect(await page.learn("document.querySelector('dialog').innerText.includes('Undo')")).toBe(true);
     await page.press('u');
     await cardWhen(page, ID, 'back', ({ column }) => column === 'Awaiting review');
     await until('the document as before', () => !home.document(ID).includes('tempered'));
+    await page.press('Escape');
+    await noDialog();
 
     expect(page.complaints).toEqual([]);
     const asked = page.asked.map((url) => new URL(url)).filter(({ protocol }) => protocol !== 'data:');

@@ -9,15 +9,14 @@ import { useToday } from '../lib/clock.ts';
 import { useKeys } from '../lib/keys.ts';
 import { usePhone } from '../lib/media.ts';
 import { Late, part } from '../lib/parts.tsx';
-import { undoLast } from '../lib/toasts.ts';
 import { go, goTo, useWhere } from '../lib/url.ts';
 import { CardCache, deskOf, EMPTY_DESK } from '../model/desk.ts';
 import { VIEW_NAMES } from '../model/where.ts';
 import { Boundary } from '../ui/Boundary.tsx';
+import { Toasts } from '../ui/Toasts.tsx';
 import { Banners } from './Banners.tsx';
 import { PhoneNav } from './PhoneNav.tsx';
 import styles from './Shell.module.css';
-import { Toasts } from './Toasts.tsx';
 import { RECORDING, TopBar } from './TopBar.tsx';
 
 const closeFiber = () => go({ fiber: null, part: null });
@@ -58,7 +57,6 @@ export function Shell(): ReactNode {
     if (copy !== null) lookForCaptures(copy);
   }, [copy]);
   useKeys({
-    u: undoLast,
     s: () => go({ sheet: 'stash' }),
     c: () => go({ sheet: 'capture' }),
     1: () => goTo('desk'),

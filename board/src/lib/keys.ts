@@ -1,4 +1,5 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
+import { topmostDialog } from './open-dialogs.ts';
 
 /** What a key does, by `KeyboardEvent.key`, or after `g` by both, as in `g h`; false leaves the key to others. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
@@ -65,7 +66,7 @@ function isMeant(event: KeyboardEvent, inside: Element | null): boolean {
   const { target } = event;
   if (target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null)
     return false;
-  const dialog = [...document.querySelectorAll('dialog:modal')].at(-1);
+  const dialog = topmostDialog();
   if (dialog !== undefined && (inside === null || !dialog.contains(inside))) return false;
   return event.key.length > 1 || !singleKeysOff();
 }

@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
+import { dialogOpened } from '../lib/open-dialogs.ts';
 import styles from './Dialog.module.css';
+import { Toasts } from './Toasts.tsx';
 
 type DialogProps = {
   /** Names the dialog; shown unless the content shows a heading of its own with the id that `children` gets. */
@@ -32,11 +34,15 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
   useLayoutEffect(() => {
     const { activeElement, body } = document;
     before.current = activeElement === body ? left : activeElement;
-    element.current?.showModal();
+    const { current: dialog } = element;
+    if (dialog === null) return;
+    dialog.showModal();
     // React keeps `autofocus` to itself, so that the browser chooses the first control.
-    element.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    const gone = dialogOpened(dialog);
     return () => {
       left = before.current;
+      gone();
     };
   }, []);
   // After what it did to the page is shown.
@@ -85,6 +91,7 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
           </>
         )}
       </div>
+      <Toasts dialog={element} />
     </dialog>
   );
 }
