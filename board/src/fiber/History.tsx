@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { endWords } from '../../../src/contract/end-words.ts';
 import { get } from '../lib/api.ts';
 import { onLedger } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
@@ -7,7 +8,7 @@ import { readAgain, useComposite, useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
 import { commitsIn, lifeLine } from '../model/life.ts';
 import { sentFiles } from '../model/sent-files.ts';
-import { endWords, linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
+import { linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
 import type { Life, LifeEntry, SentFiles, Spend } from '../model/wire.ts';
 import { countText, fullMoment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';

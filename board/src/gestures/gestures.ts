@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react';
 import { followed } from '../lib/board.ts';
+import { FollowedValue, useValue } from '../lib/followed-value.ts';
 import { openFiber } from '../lib/open-fiber.ts';
 import { dayOf } from '../model/days.ts';
 import { type Form, type Gesture, type GestureId, gesturesOf } from '../model/gestures.ts';
@@ -17,26 +17,14 @@ export type Open =
 /** `move`: the places it can be moved to; `rest`: the days until which it can rest; `all`: everything. */
 export type MenuPart = 'move' | 'rest' | 'all';
 
-const watching = new Set<() => void>();
-let open: Open | null = null;
-
-function show(next: Open | null): void {
-  open = next;
-  for (const run of watching) run();
-}
+const open = new FollowedValue<Open | null>(null);
 
 export function useOpen(): Open | null {
-  return useSyncExternalStore(
-    (run) => {
-      watching.add(run);
-      return () => watching.delete(run);
-    },
-    () => open,
-  );
+  return useValue(open, (now) => now);
 }
 
 export function close(): void {
-  show(null);
+  open.set(null);
 }
 
 /** Everything that can be done now to the fiber whose row has this key; empty if there is none. */
@@ -53,12 +41,12 @@ export function gesturesAt(row_key: string): readonly Gesture[] {
 /** Opens the menu of a fiber by the key of its row, from wherever it is shown; false if the row is not known. */
 export function openMenu(row_key: string, part: MenuPart): boolean {
   if (gesturesAt(row_key).length === 0) return false;
-  show({ kind: 'menu', row_key, part });
+  open.set({ kind: 'menu', row_key, part });
   return true;
 }
 
 export function openHeld(): void {
-  show({ kind: 'held' });
+  open.set({ kind: 'held' });
 }
 
 /**
@@ -77,8 +65,8 @@ export function runGesture(row_key: string, id: GestureId, { confirmed = false }
     close();
     const row = feedRow(row_key);
     if (row !== undefined) openFiber(row, act.at === 'top' ? null : act.at);
-  } else if (act.kind === 'form') show({ kind: 'form', row_key, form: act.form, id });
-  else if (act.asks && !confirmed) show({ kind: 'confirm', row_key, id });
+  } else if (act.kind === 'form') open.set({ kind: 'form', row_key, form: act.form, id });
+  else if (act.asks && !confirmed) open.set({ kind: 'confirm', row_key, id });
   else {
     close();
     // Once the dialog is gone, so that the list has the focus again before the card leaves it.

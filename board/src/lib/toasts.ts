@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { FollowedValue, useValue } from './followed-value.ts';
 
 export type Toast = {
   id: number;
@@ -14,30 +14,24 @@ export type Toast = {
 /** How long a toast stands, in milliseconds. */
 const STANDS_MS = 6_000;
 
-const watching = new Set<() => void>();
-let toasts: readonly Toast[] = [];
+const toasts = new FollowedValue<readonly Toast[]>([]);
 let last = 0;
-
-function become(next: readonly Toast[]): void {
-  toasts = next;
-  for (const run of watching) run();
-}
 
 /** Says what happened, at the bottom of the page and to screen readers. */
 export function toast(text: string, options: Pick<Partial<Toast>, 'tone' | 'undo' | 'action'> = {}): void {
   last += 1;
   const id = last;
-  become([...toasts, { id, text, tone: 'plain', ...options }]);
+  toasts.set([...toasts.get(), { id, text, tone: 'plain', ...options }]);
   if (options.tone !== 'fault') setTimeout(() => putAway(id), STANDS_MS);
 }
 
 export function putAway(id: number): void {
-  if (toasts.some((one) => one.id === id)) become(toasts.filter((one) => one.id !== id));
+  if (toasts.get().some((one) => one.id === id)) toasts.set(toasts.get().filter((one) => one.id !== id));
 }
 
 /** Takes the last thing back that still can be; false if there is none. */
 export function undoLast(): boolean {
-  const one = toasts.findLast(({ undo }) => undo !== undefined);
+  const one = toasts.get().findLast(({ undo }) => undo !== undefined);
   if (one === undefined) return false;
   putAway(one.id);
   one.undo?.();
@@ -45,11 +39,5 @@ export function undoLast(): boolean {
 }
 
 export function useToasts(): readonly Toast[] {
-  return useSyncExternalStore(
-    (run) => {
-      watching.add(run);
-      return () => watching.delete(run);
-    },
-    () => toasts,
-  );
+  return useValue(toasts, (all) => all);
 }

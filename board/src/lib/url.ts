@@ -1,12 +1,10 @@
-import { useSyncExternalStore } from 'react';
 import { parseWhere, printWhere, type View, type Where } from '../model/where.ts';
+import { FollowedValue, useValue } from './followed-value.ts';
 
-const watching = new Set<() => void>();
-let here = parseWhere(location.search);
+const here = new FollowedValue(parseWhere(location.search));
 
 addEventListener('popstate', () => {
-  here = parseWhere(location.search);
-  for (const run of watching) run();
+  here.set(parseWhere(location.search));
 });
 
 /**
@@ -14,13 +12,13 @@ addEventListener('popstate', () => {
  * answers. `replace` leaves no step back.
  */
 export function go(change: Partial<Where>, { replace = false } = {}): void {
-  const next = { ...here, ...('fiber' in change ? { origin: null } : {}), ...change };
+  const from = here.get();
+  const next = { ...from, ...('fiber' in change ? { origin: null } : {}), ...change };
   const search = printWhere(next);
-  if (search === printWhere(here)) return;
-  const state = replace ? history.state : { from_view: here.fiber === null };
-  here = next;
+  if (search === printWhere(from)) return;
+  const state = replace ? history.state : { from_view: from.fiber === null };
   history[replace ? 'replaceState' : 'pushState'](state, '', `${location.pathname}${search}`);
-  for (const run of watching) run();
+  here.set(next);
 }
 
 /** Goes to a view as it is first seen, away from any sheet. */
@@ -35,12 +33,9 @@ export function leavePart(): void {
 }
 
 export function where(): Where {
-  return here;
+  return here.get();
 }
 
 export function useWhere(): Where {
-  return useSyncExternalStore((run) => {
-    watching.add(run);
-    return () => watching.delete(run);
-  }, where);
+  return useValue(here, (now) => now);
 }

@@ -1,3 +1,4 @@
+import { endWords } from '../../../src/contract/end-words.ts';
 import {
   type Bucket,
   type Count,
@@ -10,7 +11,6 @@ import {
   traceOf,
 } from './activity.ts';
 import { type DayBook, isIn, type Told } from './day-book.ts';
-import { endWords } from './sessions.ts';
 import type { CommitLedgerLine, FiberRow, SentFilesRow, SessionLine } from './wire.ts';
 import { timeIn } from './wording.ts';
 

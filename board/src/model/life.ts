@@ -1,4 +1,4 @@
-import { endWords } from './sessions.ts';
+import { endWords } from '../../../src/contract/end-words.ts';
 import type { LifeEntry } from './wire.ts';
 import { lasting } from './wording.ts';
 

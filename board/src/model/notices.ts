@@ -1,3 +1,4 @@
+import { endWords } from '../../../src/contract/end-words.ts';
 import { folderName } from './folder-name.ts';
 import type { CardState } from './states.ts';
 import type { BrakePulled, BrakeReleased, CaptureRequest, Incident, IncidentReply, State } from './wire.ts';
@@ -143,7 +144,7 @@ type Capture = State['captures'][number];
 /** A capture without a fiber is not in the feed: only here can it be told. */
 function endedCapture(capture: Capture): Notice {
   const { run_id, agent, project_dir, ended_reason, text_file } = capture;
-  const why = ended_reason === null ? 'Its session has ended.' : sentence(ended_reason);
+  const why = ended_reason === null ? 'Its session has ended.' : sentence(endWords(ended_reason));
   const kept = text_file === null ? '' : ` Its text is kept in ${text_file}.`;
   return {
     key: `capture-${run_id}`,

@@ -53,18 +53,3 @@ export function pastSessions(lines: readonly SessionLine[]): PastSession[] {
   const lastOf = ({ began_at, resumed_at }: PastSession) => resumed_at ?? began_at;
   return [...sessions.values()].sort((a, b) => lastOf(b) - lastOf(a));
 }
-
-const ENDS: Readonly<Record<string, string>> = {
-  handoff: 'handed off',
-  kill: 'stopped',
-  exited: 'ended',
-  session_gone: 'its session is gone',
-  server_lost: 'cut off: tmux was lost',
-  memory_limit: 'ended at its memory limit',
-  reboot: 'cut off by a restart of the machine',
-};
-
-/** How a run ended, in a few words. */
-export function endWords(reason: string): string {
-  return ENDS[reason] ?? reason.replaceAll('_', ' ');
-}

@@ -31,25 +31,6 @@ export function letGo(reason: string, fiber_id: string, svc = 'svc'): string {
   }
 }
 
-const END_WORDS: Readonly<Record<string, string>> = {
-  kill: 'stopped by you',
-  forced_start: 'restarted by you',
-  server_lost: 'tmux ended',
-  reboot: 'this machine went down',
-  session_gone: 'its terminal was closed',
-  memory_limit: 'killed at its memory limit',
-  exited: 'its program ended',
-  agent_missing: 'the program of its agent was not found',
-  project_dir_missing: 'its folder could not be entered',
-  never_begun: 'its conversation never began',
-  conversation_missing: 'its conversation is gone',
-};
-
-/** Why a run or a capture was over without a handoff; what no word stands for, as it is recorded. */
-export function endWords(reason: string): string {
-  return END_WORDS[reason] ?? reason.replaceAll('_', ' ');
-}
-
 const GATE_WORDS: Readonly<Partial<Record<Gate, string>>> = {
   document: 'its document cannot be read',
   status: 'is not ready to start',

@@ -130,7 +130,7 @@ describe('the lanes of a day', () => {
       'from the beginning of the day for a run of the night',
       [line({ at: at(-3) }), line({ kind: 'ended', reason: 'kill', at: at(2) })],
       [[at(0), at(2)]],
-      ['end stopped'],
+      ['end stopped by you'],
     ],
     [
       'one for each run of a conversation',

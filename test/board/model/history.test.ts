@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cardOf } from '../../../board/src/model/card.ts';
 import { commitsIn, lifeLine } from '../../../board/src/model/life.ts';
 import { filesSent, sentFiles, viewOf } from '../../../board/src/model/sent-files.ts';
-import { endWords, pastSessions } from '../../../board/src/model/sessions.ts';
+import { pastSessions } from '../../../board/src/model/sessions.ts';
 import { type Transcript, withPage } from '../../../board/src/model/transcript.ts';
 import type { LifeEntry, SessionLine, TranscriptPage } from '../../../board/src/model/wire.ts';
 import { row as fiberRow } from './rows.ts';
@@ -43,11 +43,6 @@ describe('the conversations of a fiber', () => {
       },
     ]);
   });
-
-  it.each([
-    ['handoff', 'handed off'],
-    ['agent_missing', 'agent missing'],
-  ])('end with words for %s', (reason, words) => expect(endWords(reason)).toBe(words));
 });
 
 describe('a line of the life of a fiber', () => {
@@ -68,7 +63,7 @@ describe('a line of the life of a fiber', () => {
       'atlas',
     ],
     [{ at: 1, kind: 'handoff', session: null, lasted_ms: null }, 'agent', 'It was handed off', null],
-    [ended, 'quiet', 'Its worker ended: ended', 'after 1 min'],
+    [ended, 'quiet', 'Its worker ended: its program ended', 'after 1 min'],
     [
       { ...ended, detail: 'exit code 1', mend: 'look' },
       'fault',

@@ -119,6 +119,15 @@ describe('what a host has to tell', () => {
     expect(notices[0]!.acts[0]).toMatchObject({ path: '/incidents/dismiss', body: { id: 'run-1' } });
   });
 
+  it.each([
+    ['agent_missing', 'The program of its agent was not found.'],
+    ['session_gone', 'Its terminal was closed.'],
+    ['exited with 1', 'Exited with 1.'],
+    ['new_reason', 'New reason.'],
+  ])('says in words why a capture ended: %s', (ended_reason, text) => {
+    expect(noticesOf(state({ captures: [capture({ state: 'ended', ended_reason })] }))[0]?.text).toBe(text);
+  });
+
   it('offers to capture a kept text again, as it was asked for', () => {
     const lost = (of: object) =>
       noticesOf(state({ captures: [capture({ state: 'ended', ended_reason: null, ...of })] }))[0]?.again;

@@ -1,8 +1,9 @@
 import { shellWord } from '../../../base/shell-word.ts';
+import { endWords } from '../../../contract/end-words.ts';
 import type { State } from '../../../contract/http/state.ts';
 import { continuedLine } from '../../command-line/fit-width.ts';
 import { formatMoment, formatTable } from '../../command-line/output.ts';
-import { endWords, muxOwnerWords } from '../../command-line/screen-words.ts';
+import { muxOwnerWords } from '../../command-line/screen-words.ts';
 import { incidentLines } from '../incident.ts';
 
 /** What the daemon keeps of its own as sections; empty ones are left out, except the stores. */

@@ -1,4 +1,5 @@
 import { escapeForTerminal } from '../../../base/terminal-text.ts';
+import { endWords } from '../../../contract/end-words.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
 import type { LifeEntry } from '../../../contract/http/life.ts';
 import type { Spend, Tokens } from '../../../contract/http/spend.ts';
@@ -13,7 +14,7 @@ import {
   formatTable,
   formatTimeOfDay,
 } from '../../command-line/output.ts';
-import { endWords, lastLine, STAGE_WORDS } from '../../command-line/screen-words.ts';
+import { lastLine, STAGE_WORDS } from '../../command-line/screen-words.ts';
 import type { Span, Styled, Tone } from '../../command-line/styled-text.ts';
 import { asWritten } from '../../command-line/typed-command.ts';
 import { briefCount } from '../spend/spend-page.ts';

@@ -1,17 +1,11 @@
 import { z } from 'zod';
 import { shellWord } from '../../../base/shell-word.ts';
+import { endWords } from '../../../contract/end-words.ts';
 import { contextUseSchema } from '../../../contract/fiber.ts';
 import { placesSchema, type State } from '../../../contract/http/state.ts';
 import type { Version } from '../../../contract/http/version.ts';
 import { withClock } from '../../command-line/output.ts';
-import {
-  endWords,
-  gateWords,
-  holdWords,
-  lastLine,
-  letGo,
-  refusalWords,
-} from '../../command-line/screen-words.ts';
+import { gateWords, holdWords, lastLine, letGo, refusalWords } from '../../command-line/screen-words.ts';
 import { isOpen, type Place, type PlacedRow, placeOf } from './place.ts';
 
 const lineSchema = z.object({
