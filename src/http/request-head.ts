@@ -124,6 +124,11 @@ export function parseQuery(query: string): ParsedQuery {
   return { ok: true, values: { ...values } };
 }
 
+/** The query of a page as a browser reads it: of a repeated name the first value, and no encoding is malformed. */
+export function pageQuery(query: string): Record<string, string> {
+  return Object.fromEntries([...new URLSearchParams(query)].reverse());
+}
+
 function decodePart(text: string): string | null {
   return decodeOnce(text.replaceAll('+', ' '));
 }

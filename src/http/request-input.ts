@@ -3,7 +3,7 @@ import { placeOf, readInput, sentenceOfFault } from '../contract/read-input.ts';
 import { refusal } from './error-reply.ts';
 import { FieldScan } from './field-scan.ts';
 import type { Call } from './request-call.ts';
-import { parseQuery } from './request-head.ts';
+import { pageQuery, parseQuery } from './request-head.ts';
 import type { Route, Routing } from './routing.ts';
 import type { Row } from './row.ts';
 
@@ -40,7 +40,7 @@ export class RequestInput {
       this.#settle(call, row, last.values);
       return last.value;
     }
-    const values = readQuery(text);
+    const values = row.page_query === true ? pageQuery(text) : readQuery(text);
     this.#settle(call, row, values);
     if (call.forward !== null) return undefined;
     const value = Object.freeze(parseInput(schema, values, 'query'));

@@ -41,6 +41,8 @@ export type Row = {
   /** `ready`: answered with 503 `booting` until every component has started (RDY-1); `always`: exempt (RDY-3). */
   state: 'ready' | 'always';
   query?: z.ZodType;
+  /** True where the query is for the page that is served, which reads it as a browser does: no form of it is refused. */
+  page_query?: boolean;
   /** `bytes`: taken as it comes, whatever its type, over a buffer of its own. */
   body?: z.ZodType | 'bytes';
   /** What a body is where the handler takes it apart itself; for the description of the API alone. */

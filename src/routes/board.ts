@@ -44,6 +44,7 @@ export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<Route
       path: '/',
       summary: 'The board; with `view=meeting` the page of a phone that is the microphone of a meeting',
       query: boardQuerySchema,
+      page_query: true,
       replies: { 200: 'text', 304: 'empty', 404: 'text' },
       handler: async ({ query: { view } }) =>
         (await board?.current(view === 'meeting' ? 'meeting.html' : 'index.html')) ?? NOT_BUILT,

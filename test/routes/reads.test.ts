@@ -110,13 +110,25 @@ describe('the board shell', () => {
   it('[BRD-1] serves the page of a meeting in its place, whatever else the query says', async () => {
     await writeFile(join(folder, 'index.html'), 'the board');
     await writeFile(join(folder, 'meeting.html'), 'the meeting');
-    for (const query of ['?view=meeting', '?view=meeting&fiber=a%2Fb&origin=another-host'])
+    for (const query of [
+      '?view=meeting',
+      '?view=meeting&fiber=a%2Fb&origin=another-host',
+      '?view=meeting&view=day&fiber=%FF',
+    ])
       expect(await served.get(`/${query}`)).toMatchObject({
         status: 200,
         body: 'the meeting',
         headers: { 'content-security-policy': SECURITY_HEADERS['Content-Security-Policy'] },
       });
-    for (const query of ['', '?view=day', '?fiber=a%2Fb&origin=another-host', '?view='])
+    for (const query of [
+      '',
+      '?view=day',
+      '?fiber=a%2Fb&origin=another-host',
+      '?view=',
+      '?fiber=a&fiber=b',
+      '?fiber=%FF&%=%&view=%E0%A4%A',
+      `?view=${'x'.repeat(2_000)}`,
+    ])
       expect((await served.get(`/${query}`)).body).toBe('the board');
   });
 
