@@ -666,6 +666,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await says(nothing, 'This fiber cannot be shown', 'no/such-fiber');
     await press(nothing, 'Close');
     await until('the end of the sheet', async () => (await sheet(nothing)) === '');
+    for (const query of ['no/a&fiber=no/b', '%FF'])
+      await says(await open(query), 'This fiber cannot be shown');
 
     daemon.home.fiber('mortal', { front: { status: 'open', outcome: 'Still here.' } });
     await until('its row', () => daemon.row('mortal'));
@@ -694,6 +696,24 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await press(page, 'Start with it');
     await says(page, 'in the polled stores');
     expect(await field(page, 'Start a worker with a text')).toBe('A long text.');
+
+    await reload(page);
+    await says(page, 'This fiber cannot be shown');
+    const message = 'Your message, not sent';
+    const body = 'Your text of its body, not saved';
+    await until('the message', async () => (await field(page, message)) === 'A long text.');
+    expect(await field(page, body)).toBe('Another long text.');
+    expect(await axeFaults(page)).toEqual([]);
+    for (const left of [1, 0]) {
+      await press(page, 'Discard');
+      await until(
+        'one text less',
+        async () => (await page.learn("document.querySelectorAll('dialog textarea').length")) === left,
+      );
+    }
+    expect(await page.learn("Object.keys(localStorage).filter((key) => key.startsWith('draft '))")).toEqual(
+      [],
+    );
   });
 
   it('is scrolled as a whole where head and reply fill the page, as when that is enlarged four times', async () => {

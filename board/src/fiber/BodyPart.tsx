@@ -37,7 +37,7 @@ export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): 
   const left = useRef(false);
   const change = (next: BodyDraft | null) => {
     setOpened(next);
-    setKept(keepDraft(key, next !== null && isChanged(next) ? next : null));
+    setKept(keepDraft(key, next !== null && isChanged(next) ? { ...next, fiber: document.id } : null));
   };
   const saved = (text: string, on_disk: OnDisk) => {
     const now = keptDraft<BodyDraft>(key) ?? last.current;

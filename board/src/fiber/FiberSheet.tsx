@@ -36,6 +36,7 @@ import { WhyPart } from './WhyPart.tsx';
 
 const TranscriptDialog = lazy(() => import('./transcript/TranscriptDialog.tsx'));
 const CommitDialog = lazy(() => import('./commit/CommitDialog.tsx'));
+const KEPT_TEXTS = latePart(() => import('./KeptTexts.tsx'));
 const WAKE = latePart(() => import('../time/Wake.tsx'));
 /** How the address names a transcript or a commit that is open over the sheet. */
 const OVER = /^(transcript|commit) (.+)$/;
@@ -115,6 +116,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
           {read.refusal === null ? 'Fiber' : 'This fiber cannot be shown'}
         </h2>
         <Reading read={read}>{() => null}</Reading>
+        {read.refusal !== null && <Late of={KEPT_TEXTS} with={{ fiber, origin }} meanwhile={null} />}
         <Button onClick={close}>Close</Button>
       </div>
     );

@@ -39,7 +39,7 @@ export function Reply({ row, field, gone }: ReplyProps): ReactNode {
   const runs = row.runtime !== undefined;
   const become = (make: (from: ReplyDraft) => ReplyDraft) => {
     const next = make(keptDraft<ReplyDraft>(key) ?? NO_DRAFT);
-    keepDraft(key, isBlank(next) ? null : next);
+    keepDraft(key, isBlank(next) ? null : { ...next, fiber: row.id });
   };
 
   const add = async (files: readonly File[]) => {

@@ -22,6 +22,11 @@ export function useDraft<T>(key: string): T | null {
   return useSyncExternalStore(watch, () => keptDraft<T>(key));
 }
 
+/** All of them that the browser keeps, by their keys. */
+export function keptDrafts(): [key: string, draft: unknown][] {
+  return Object.keys(localStorage).map((key) => [key, keptDraft(key)]);
+}
+
 /**
  * Keeps a draft, or forgets it with null; also where no component shows it any more. False if the browser has no room for
  * it, so that a reload would lose it.
