@@ -1,6 +1,7 @@
-import { useMemo, useSyncExternalStore } from 'react';
+import { useMemo } from 'react';
 import { type Answer, post } from '../lib/api.ts';
 import { askNow, followed, watchFollowed } from '../lib/board.ts';
+import { FollowedValue, useValue } from '../lib/followed-value.ts';
 import { toast } from '../lib/toasts.ts';
 import { silenceOf } from '../model/contact.ts';
 import type { FeedCopy } from '../model/feed-copy.ts';
@@ -25,17 +26,14 @@ import type { FiberRow } from '../model/wire.ts';
 /** Starting and ending a worker takes its time. */
 const ANSWER_MS = 60_000;
 
-const watching = new Set<() => void>();
-let pendings: Pendings = new Map();
+const pendings = new FollowedValue<Pendings>(new Map());
 let expiry: ReturnType<typeof setTimeout> | undefined;
-let followsFeed = false;
 
 function become(next: Pendings): void {
-  if (next === pendings) return;
-  pendings = next;
-  for (const run of watching) run();
+  if (next === pendings.get()) return;
+  pendings.set(next);
   clearTimeout(expiry);
-  const at = nextExpiry(pendings);
+  const at = nextExpiry(next);
   if (at !== null)
     expiry = setTimeout(
       () => {
@@ -49,23 +47,17 @@ function become(next: Pendings): void {
 /** Drops what the feed shows by itself. */
 function settle(): void {
   const { copy, contact } = followed();
-  if (copy === null || pendings.size === 0) return;
-  const left = silenceOf(contact, null) === null ? heard(pendings) : pendings;
+  const now = pendings.get();
+  if (copy === null || now.size === 0) return;
+  const left = silenceOf(contact, null) === null ? heard(now) : now;
   become(reconcile(left, copy.rows, Date.now()));
 }
 
-function watch(run: () => void): () => void {
-  if (!followsFeed) {
-    followsFeed = true;
-    watchFollowed(settle);
-  }
-  watching.add(run);
-  return () => watching.delete(run);
-}
+watchFollowed(settle);
 
 /** The feed with what is under way laid over it. */
 export function useShownCopy(copy: FeedCopy | null): FeedCopy | null {
-  const current = useSyncExternalStore(watch, () => pendings);
+  const current = useValue(pendings, (now) => now);
   return useMemo(() => {
     if (copy === null) return null;
     const rows = overlay(copy.rows, current);
@@ -75,11 +67,11 @@ export function useShownCopy(copy: FeedCopy | null): FeedCopy | null {
 
 /** What is under way for a row, or was refused. */
 export function usePending(row_key: string): Pending | undefined {
-  return useSyncExternalStore(watch, () => pendings.get(row_key));
+  return useValue(pendings, (now) => now.get(row_key));
 }
 
 export function pendingAt(row_key: string): Pending | undefined {
-  return pendings.get(row_key);
+  return pendings.get().get(row_key);
 }
 
 export function feedRow(row_key: string): FiberRow | undefined {
@@ -89,15 +81,15 @@ export function feedRow(row_key: string): FiberRow | undefined {
 /** Puts a reason on the card, in place of one that stands there. Does nothing while something is under way. */
 export function showRefusal(row_key: string, message: string): void {
   const row = feedRow(row_key);
-  const phase = pendings.get(row_key)?.phase;
+  const phase = pendings.get().get(row_key)?.phase;
   if (row === undefined || (phase !== undefined && phase !== 'refused')) return;
   const code = silenceOf(followed().contact, null) === null ? 'refused_here' : SILENT;
   const refusal = { message, code, unknown: false, needs_folder: false };
-  become(refuse(pendings, row, null, refusal));
+  become(refuse(pendings.get(), row, null, refusal));
 }
 
 export function dismissRefusal(row_key: string): void {
-  if (pendings.get(row_key)?.phase === 'refused') become(dismiss(pendings, row_key));
+  if (pendings.get().get(row_key)?.phase === 'refused') become(dismiss(pendings.get(), row_key));
 }
 
 /** What is asked of the daemon for a row, and what is said once it is done. */
@@ -111,14 +103,14 @@ export async function send(row_key: string, write: Write): Promise<Answer<unknow
   const row = feedRow(row_key);
   if (row === undefined) return GONE;
   const { call, change, done, undo = null } = write;
-  become(begin(pendings, row, change, Date.now()));
+  become(begin(pendings.get(), row, change, Date.now()));
   const answer = await post<unknown>(call.path, call.body, { timeout_ms: ANSWER_MS });
   if (answer.ok) {
-    become(succeed(pendings, row_key, Date.now()));
+    become(succeed(pendings.get(), row_key, Date.now()));
     const said = [`${row.name}: ${done}`, ...notesOf(answer.value)].join(' ');
     toast(said, undo === null || change === null ? {} : { undo: () => void takeBack(row_key, change, undo) });
   } else {
-    become(refuse(pendings, feedRow(row_key) ?? row, change, refusalOf(answer)));
+    become(refuse(pendings.get(), feedRow(row_key) ?? row, change, refusalOf(answer)));
   }
   settle();
   askNow();
@@ -137,7 +129,7 @@ const GONE: Answer<never> = {
 
 /** Takes a write back, unless somebody has changed the fiber since. */
 async function takeBack(row_key: string, change: Change, undo: Undo): Promise<void> {
-  const row = pendings.get(row_key)?.shown ?? feedRow(row_key);
+  const row = pendings.get().get(row_key)?.shown ?? feedRow(row_key);
   if (row === undefined || !shows(row, change) || row.runtime !== undefined) {
     showRefusal(row_key, 'Not taken back: it was changed since.');
     return;

@@ -1,16 +1,14 @@
-import { useSyncExternalStore } from 'react';
 import type { LiveMessage } from '../model/wire.ts';
 import { askFeed, openLive } from './feed-client.ts';
 import { FeedFollower, type Followed } from './follow-feed.ts';
+import { FollowedValue, useValue } from './followed-value.ts';
 
 /** How soon a hidden page follows; a shown one does with its next frame. */
 const HIDDEN_MS = 250;
 
 type Ledger = Exclude<LiveMessage['feed'], 'fibers'>;
 
-const watching = new Set<() => void>();
 const listening = new Set<(ledger: Ledger) => void>();
-let shown: Followed;
 let planned = false;
 
 const follower = new FeedFollower(
@@ -32,7 +30,8 @@ const follower = new FeedFollower(
   },
   plan,
 );
-shown = follower.followed;
+/** What is shown now, which may be a frame behind. */
+const shown = new FollowedValue(follower.followed);
 
 function tell({ feed }: LiveMessage): void {
   if (feed !== 'fibers') for (const hear of listening) hear(feed);
@@ -54,8 +53,7 @@ function plan(): void {
 
 function show(): void {
   planned = false;
-  shown = follower.followed;
-  for (const run of watching) run();
+  shown.set(follower.followed);
 }
 
 /** Begins to follow the daemon that this page came from. */
@@ -75,14 +73,11 @@ export function askNow(): void {
 
 /** What is shown now. */
 export function followed(): Followed {
-  return shown;
+  return shown.get();
 }
 
-export function watchFollowed(run: () => void): () => void {
-  watching.add(run);
-  return () => watching.delete(run);
-}
+export const watchFollowed = shown.watch;
 
 export function useFollowed(): Followed {
-  return useSyncExternalStore(watchFollowed, followed);
+  return useValue(shown, (now) => now);
 }
