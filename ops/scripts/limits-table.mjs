@@ -434,6 +434,14 @@ export const LIMITS = [
         '',
       ],
       [
+        'dispatch/tools.ts',
+        'VERSION_CHARS',
+        'What a program says when it is asked for its version',
+        'characters',
+        'Truncated',
+        '',
+      ],
+      [
         'cli/verbs/doctor.ts',
         'CHECK_LIMIT_MS',
         'One check of `svc doctor`',
