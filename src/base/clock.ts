@@ -50,8 +50,8 @@ const STEADY_MS = 3_600_000;
 const SET_MS = 60_000;
 
 /**
- * Calls `run` every `ms` with the time, unless the clock was set, or this process began to look at it, within the last hour: a clock that
- * is wrong for a while would make old what is not, and what is removed then is gone for good.
+ * Calls `run` every `ms` with the time, unless the clock was set, or this process began to look at it, within the last hour:
+ * a clock that is wrong for a while would make old what is not, and what is removed then is gone for good.
  */
 export function everySteady(clock: Clock, ms: number, run: (now: number) => void): () => void {
   let since = clock.monotonic();
