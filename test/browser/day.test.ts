@@ -144,7 +144,9 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       ]);
       await until('a drawing', async () => (await inked(page, 'coast/ingest')) > 0.02);
       const [night, ingest, tiles, nobody] = await table(page);
-      expect(night).toMatch(/^Night watch \| test-host \| \d+ min \| 00:00 \| 01:00 \|.*\| its program ended 01:00$/);
+      expect(night).toMatch(
+        /^Night watch \| test-host \| \d+ min \| 00:00 \| 01:00 \|.*\| its program ended 01:00$/,
+      );
       expect(ingest).toMatch(
         /^Tide gauge ingest \| test-host \| 3 h \d\d \| 08:00 \| 12:05 \| 3 \| 2 \| 30 min \|/,
       );
