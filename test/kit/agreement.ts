@@ -92,7 +92,19 @@ function lifeContradictions(row: FiberRow, { sessions }: Reads): string[] {
     found.push(`${row.id} died by ${last_death.reason}, and its life ends with ${ended?.kind ?? 'nothing'}`);
   if (last_death !== undefined && ended?.kind === 'ended' && ended.detail !== last_death.message)
     found.push(`${row.id} died by ${last_death.message}, and its life says ${ended.detail ?? ended.reason}`);
-  if (last_death === undefined && row.tempered === undefined && ended?.kind === 'ended' && ended.mend)
+  // The loss of a server or a machine is no fault of the fiber, and over once its next worker runs.
+  const is_over =
+    ended?.kind === 'ended' &&
+    (ended.reason === 'server_lost' || ended.reason === 'reboot') &&
+    began !== undefined &&
+    runs.indexOf(began) > runs.indexOf(ended);
+  if (
+    last_death === undefined &&
+    row.tempered === undefined &&
+    ended?.kind === 'ended' &&
+    ended.mend &&
+    !is_over
+  )
     found.push(`${row.id} has not died, and its life says ${ended.detail ?? ended.reason}`);
   return found;
 }
