@@ -50,10 +50,11 @@ export class Rows {
 
   /** The documents of these paths appeared, changed or went away. */
   documentsMoved(paths: readonly string[]): void {
-    this.#follow();
+    // The row of a new place may be of the time when the old one was there too, and without the worker.
+    const followed = this.#follow();
     const now = this.#world.clock.now();
     let moved = false;
-    for (const path of paths) {
+    for (const path of new Set([...paths, ...followed])) {
       const document = this.#index.getPath(path);
       moved = (document === undefined ? this.#feed.delete(path, now) : this.#set(document, now)) || moved;
     }
@@ -146,11 +147,15 @@ export class Rows {
     ]);
   }
 
-  /** What is remembered of a fiber says where its document lies now, from the moment that its row does. */
-  #follow(): void {
+  /**
+   * What is remembered of a fiber says where its document lies now, from the moment that its row does. Answers the paths that
+   * were learned.
+   */
+  #follow(): string[] {
     const { documents } = this.#world;
-    followDocuments(this.#world, this.#memory.runs);
+    const followed = followDocuments(this.#world, this.#memory.runs);
     this.#memory.incidents.follow((uid) => documents.byUid(uid));
+    return followed;
   }
 
   /** One row as the feed has it, with its body. */

@@ -48,3 +48,25 @@ describe('what time alone moves in a row', () => {
     expect(daemon.row('role')?.gate).toBe((await why('role')).first?.gate);
   });
 });
+
+describe('the row of a document that is moved while its worker runs', () => {
+  it('has the worker once the old place is seen to be empty, without a tick', async () => {
+    const old = world.fiber('a');
+    await round();
+    const { files, index } = world.documents;
+    const look = (path: string) => {
+      index.refresh(path, (at) => world.documents.row(at));
+      daemon.rows.documentsMoved([path]);
+    };
+    const text = files.get(old)!;
+    const moved = old.replaceAll('/a', '/b');
+    files.set(moved, text);
+    look(moved);
+    expect(daemon.row('b')?.runtime).toBeUndefined();
+    world.documents.remove(old);
+    look(old);
+    expect(daemon.row('b')?.runtime).toEqual((await why('b')).runtime);
+    expect(daemon.row('b')?.runtime?.run_id).toBe(daemon.memory.runs.all()[0]?.run_id);
+    expect(daemon.memory.runs.all()).toHaveLength(1);
+  });
+});

@@ -146,8 +146,12 @@ export class Runs {
   }
 }
 
-/** A worker stays that of its fiber when the document is moved, by whomever: its run learns the new place. */
-export function followDocuments(world: Pick<World, 'documents' | 'runDirectories'>, runs: Runs): void {
+/**
+ * A worker stays that of its fiber when the document is moved, by whomever: its run learns the new place. Answers the paths
+ * that runs have learned now.
+ */
+export function followDocuments(world: Pick<World, 'documents' | 'runDirectories'>, runs: Runs): string[] {
+  const learned: string[] = [];
   for (const run of runs.all()) {
     const document = world.documents.of(run);
     if (document === undefined) continue;
@@ -155,7 +159,9 @@ export function followDocuments(world: Pick<World, 'documents' | 'runDirectories
     if (run.fiber_id === id && run.path === path && run.store === store) continue;
     Object.assign(run, { fiber_id: id, path, store });
     if (!run.stray) world.runDirectories.update(run.launch_id, { fiber: id, path, store });
+    learned.push(path);
   }
+  return learned;
 }
 
 /** What tells a worker's shell which run it is in; `svc handoff` reads them. */
