@@ -6,8 +6,14 @@ const MENDS: Readonly<Record<string, { said: string; mend: string }>> = {
   EDQUOT: { said: 'the disk quota of this user is used up', mend: 'delete files or raise the quota' },
   EROFS: { said: 'its file system is read-only', mend: 'remount it writable' },
   EIO: { said: 'its disk reports an error (EIO)', mend: 'check the disk' },
-  EACCES: { said: 'this user may not write there', mend: 'give this user write permission' },
-  EPERM: { said: 'this user may not write there', mend: 'give this user write permission' },
+  EACCES: {
+    said: 'this user may not write there',
+    mend: 'give this user write permission on it and on its folder',
+  },
+  EPERM: {
+    said: 'this user may not write there',
+    mend: 'give this user write permission on it and on its folder',
+  },
   ENOENT: { said: 'its folder is missing', mend: 'restore the folder' },
   ENOTDIR: { said: 'a part of its path is not a folder', mend: 'restore the folder' },
 };

@@ -57,11 +57,13 @@ it('names the file that it may not write or read, changes nothing, and recovers 
     outcome: 'x',
   });
   expect(edited.status).toBe(503);
-  expect(edited.json.message).toMatch(/permission denied/i);
-  expect(edited.json.message).toContain(dirname(pathOf('kept')));
+  expect(edited.json.message).toContain(`${pathOf('kept')} cannot be written: this user may not write there`);
+  expect(edited.json.message).toContain('give this user write permission on it and on its folder');
   const refused = await daemon.post<{ message: string }>('/dispatch', { fiber_id: 'kept' });
   expect(refused.status).toBe(422);
-  expect(refused.json.message).toMatch(/permission denied/i);
+  expect(refused.json.message).toContain(
+    `${pathOf('kept')} cannot be written: this user may not write there`,
+  );
   expect(readFileSync(pathOf('kept'), 'utf8')).toBe(before);
 
   // A document that cannot be read: listed with its error, never dropped.
