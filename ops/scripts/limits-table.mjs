@@ -2316,7 +2316,7 @@ export const NOT_LIMITS = {
   ],
   'a threshold between two ways of doing the same': [
     'http/body-bytes.ts PROOF_BYTES',
-    'http/content-coding.ts LEAST_PACKED_BYTES',
+    'http/prepared-reply.ts LEAST_PACKED_BYTES',
     'http/content-coding.ts MOST_JOINED_BYTES',
     'ledgers/encoded-buckets.ts NUMBERS_BYTES',
     'ledgers/events-index.ts CHECKPOINT_EVERY_BYTES',

@@ -144,16 +144,15 @@ function mostWatches(): number {
 class EventCount {
   losses = 0;
   #in_turn = 0;
-  #most: number | null = null;
+  /** A quarter of the queue, since events of a watch that has ended meanwhile are not seen here. */
+  readonly #most = (inotifyLimit('max_queued_events') ?? QUEUED_EVENTS) / 4;
 
   add(): void {
     if (this.#in_turn === 0) setImmediate(() => this.#endTurn());
     this.#in_turn += 1;
   }
 
-  /** A quarter, since events of a watch that has ended meanwhile are not seen here. */
   #endTurn(): void {
-    this.#most ??= (inotifyLimit('max_queued_events') ?? QUEUED_EVENTS) / 4;
     if (this.#in_turn >= this.#most) this.losses += 1;
     this.#in_turn = 0;
   }

@@ -1,6 +1,6 @@
 import type { Logger } from '../base/logger.ts';
 import { ANSWERED_BY_HEADER } from '../contract/http/forwarding.ts';
-import { codingOf, Packer } from './content-coding.ts';
+import { Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength } from './exchange.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -101,7 +101,7 @@ export class Answering {
     // A range is defined for a GET alone (RFC 9110, 14.2).
     const headers = head.method === 'HEAD' ? { ...head.headers, range: undefined } : head.headers;
     const prepared = prepareReply(reply, { id, reads, headers, row: row ?? NO_ROW });
-    const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
+    const { coding } = prepared;
     if (coding === null) {
       this.#send(call, prepared, close);
       return;

@@ -6,8 +6,6 @@ import { Pieces, type WholeBody } from './pieces.ts';
 /** The content codings of a compressed body. */
 export type Coding = 'br' | 'gzip';
 
-/** JSON of fewer bytes is not compressed. */
-export const LEAST_PACKED_BYTES = 1_024;
 /** Pieces of more bytes than this are compressed one after another: to copy them into one takes several milliseconds. */
 const MOST_JOINED_BYTES = 256 * 1024;
 /** Bytes of compressed bodies that are cached for the next request. */
@@ -15,25 +13,6 @@ const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
 const packGzip = promisify(gzip);
 const packBrotli = promisify(brotliCompress);
-
-/** The coding that an `Accept-Encoding` header likes best, br where it likes both the same; null for none of ours. */
-export function codingOf(header: string | undefined): Coding | null {
-  if (header === undefined) return null;
-  const likes: Record<Coding, number | null> = { br: null, gzip: null };
-  let others = 0;
-  for (const part of header.toLowerCase().split(',')) {
-    const match = /^\s*([a-z0-9-]+|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(part);
-    if (match === null) continue;
-    const quality = match[2] === undefined ? 1 : Number(match[2]);
-    const name = match[1] === 'x-gzip' ? 'gzip' : match[1]!;
-    if (name === 'br' || name === 'gzip') likes[name] = quality;
-    else if (name === '*') others = quality;
-  }
-  const br = likes.br ?? others;
-  const zip = likes.gzip ?? others;
-  if (br === 0 && zip === 0) return null;
-  return br >= zip ? 'br' : 'gzip';
-}
 
 /** Compresses bodies off the main thread, and caches those with a key; the least recently used ones are evicted. */
 export class Packer {

@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-headers.ts';
-import { type Coding, LEAST_PACKED_BYTES } from './content-coding.ts';
+import type { Coding } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
-import { isTag, namesTag } from './entity-tag.ts';
 import { Pieces, type WholeBody } from './pieces.ts';
 import type { Content, Reply } from './reply.ts';
 
@@ -14,8 +13,8 @@ export type PreparedReply = {
   headers: string;
   /** Null: this status has no body and no length (204, 304). */
   body: WholeBody | ReadBody | null;
-  /** May go out packed, where the client takes that. */
-  packable: boolean;
+  /** The content coding that its body is to be packed in; null: as it is. */
+  coding: Coding | null;
 };
 
 /** A body that is read while it is sent: `size` bytes of it, of which any part may be read again. */
@@ -92,7 +91,7 @@ export function prepareReply(reply: Reply, request: AnswerTo): PreparedReply {
     // Also on 304: it stands for the answer that would have come.
     headers: packable ? `${headers}\r\nVary: Accept-Encoding` : headers,
     body,
-    packable: packable && body !== null,
+    coding: packable && body !== null ? codingOf(request.headers['accept-encoding']) : null,
   };
 }
 
@@ -113,7 +112,7 @@ function prepareContent(reply: Extract<Reply, { content: object }>, request: Ans
     status_line: STATUS_LINES.get(refused ? 416 : status)!,
     headers,
     body: refused ? '' : partOf(content, from, end),
-    packable: false,
+    coding: null,
   };
 }
 
@@ -144,6 +143,8 @@ function bytesOfJson({ json, ...head }: Extract<Reply, { json: unknown }>): Repl
   return { ...head, bytes: Buffer.from(textOf(json)), content_type: 'application/json' };
 }
 
+/** JSON of fewer bytes is not compressed. */
+const LEAST_PACKED_BYTES = 1_024;
 /** JSON, and the texts of the board. */
 const PACKABLE_TYPE = /^(?:application\/(?:[a-z.-]+\+)?json|text\/(?:html|css|javascript)|image\/svg\+xml)\b/;
 
@@ -241,4 +242,43 @@ function textOf(json: unknown): string {
 function checked(value: string): string {
   if (/[^\t\x20-\x7e]/.test(value)) throw new Error(`not a header value: ${JSON.stringify(value)}`);
   return value;
+}
+
+/** The coding that an `Accept-Encoding` header likes best, br where it likes both the same; null for none of ours. */
+export function codingOf(header: string | undefined): Coding | null {
+  if (header === undefined) return null;
+  const likes: Record<Coding, number | null> = { br: null, gzip: null };
+  let others = 0;
+  for (const part of header.toLowerCase().split(',')) {
+    const match = /^\s*([a-z0-9-]+|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(part);
+    if (match === null) continue;
+    const quality = match[2] === undefined ? 1 : Number(match[2]);
+    const name = match[1] === 'x-gzip' ? 'gzip' : match[1]!;
+    if (name === 'br' || name === 'gzip') likes[name] = quality;
+    else if (name === '*') others = quality;
+  }
+  const br = likes.br ?? others;
+  const zip = likes.gzip ?? others;
+  if (br === 0 && zip === 0) return null;
+  return br >= zip ? 'br' : 'gzip';
+}
+
+/** True for an entity tag with its quotes; a digest of a file has single ones (RPL-22). */
+export function isTag(tag: string): boolean {
+  return /^(?:(?:W\/)?"[\x21\x23-\x7e]*"|W\/'[\x21\x23-\x26\x28-\x7e]*')$/.test(tag);
+}
+
+/** Does an `If-None-Match` header name this tag? Weak comparison over the whole list; `*` names every tag. */
+export function namesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  if (header === tag || header.trim() === '*') return true;
+  const opaque = withoutWeakness(tag);
+  for (const match of header.matchAll(/(?:W\/)?(?:"[^"]*"|'[^']*')/g)) {
+    if (withoutWeakness(match[0]) === opaque) return true;
+  }
+  return false;
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag;
 }

@@ -12,7 +12,7 @@ import {
 } from '../contract/http/fibers.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
-import { namesTag } from '../http/entity-tag.ts';
+import { namesTag } from '../http/prepared-reply.ts';
 import type { Reply } from '../http/reply.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';

@@ -1,7 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { LedgerStamps } from '../contract/ledger-tags.ts';
-import { namesTag } from '../http/entity-tag.ts';
 import { Pieces } from '../http/pieces.ts';
+import { namesTag } from '../http/prepared-reply.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';

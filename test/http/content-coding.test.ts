@@ -1,7 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Coding, codingOf, Packer } from '../../src/http/content-coding.ts';
+import { type Coding, Packer } from '../../src/http/content-coding.ts';
 import { Pieces } from '../../src/http/pieces.ts';
 import type { Row } from '../../src/http/row.ts';
 import { ask } from './raw-exchange.ts';
@@ -21,32 +20,6 @@ async function start(rows: Row[]): Promise<Served> {
 
 const VALUE = Array.from({ length: 500 }, (_, index) => ({ index, name: `fiber ${index}` }));
 const TEXT = JSON.stringify(VALUE);
-
-describe('the coding that a client prefers', () => {
-  it.each<[string | undefined, Coding | null]>([
-    [undefined, null],
-    ['', null],
-    ['identity', null],
-    ['gzip', 'gzip'],
-    ['x-gzip', 'gzip'],
-    ['GZIP, deflate', 'gzip'],
-    ['gzip, deflate, br', 'br'],
-    ['gzip;q=1, br;q=0.5', 'gzip'],
-    ['br;q=0, gzip;q=0', null],
-    ['br;q=0, *', 'gzip'],
-    ['*', 'br'],
-    ['*;q=0', null],
-    ['gzip ; q=0.001', 'gzip'],
-    ['br;q=9', null],
-    ['deflate, zstd', null],
-  ])('of %j is %j', (header, coding) => {
-    expect(codingOf(header)).toBe(coding);
-  });
-
-  it('never throws, whatever the header', () => {
-    fc.assert(fc.property(fc.string(), (header) => [null, 'br', 'gzip'].includes(codingOf(header))));
-  });
-});
 
 describe('large JSON', () => {
   it.each<[Coding, (bytes: Buffer) => Buffer]>([

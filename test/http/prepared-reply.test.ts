@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { isTag, namesTag } from '../../src/http/entity-tag.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Coding } from '../../src/http/content-coding.ts';
+import { codingOf, isTag, namesTag } from '../../src/http/prepared-reply.ts';
 
 it.each<[string | undefined, boolean]>([
   [undefined, false],
@@ -39,4 +41,30 @@ it.each([
   ['W/"sha256-00ff"', false],
 ])('[RPL-22] If-None-Match: %s names the digest of a file: %s', (header, expected) => {
   expect(namesTag(header, "W/'sha256-00ff'")).toBe(expected);
+});
+
+describe('the coding that a client prefers', () => {
+  it.each<[string | undefined, Coding | null]>([
+    [undefined, null],
+    ['', null],
+    ['identity', null],
+    ['gzip', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['GZIP, deflate', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip;q=1, br;q=0.5', 'gzip'],
+    ['br;q=0, gzip;q=0', null],
+    ['br;q=0, *', 'gzip'],
+    ['*', 'br'],
+    ['*;q=0', null],
+    ['gzip ; q=0.001', 'gzip'],
+    ['br;q=9', null],
+    ['deflate, zstd', null],
+  ])('of %j is %j', (header, coding) => {
+    expect(codingOf(header)).toBe(coding);
+  });
+
+  it('never throws, whatever the header', () => {
+    fc.assert(fc.property(fc.string(), (header) => [null, 'br', 'gzip'].includes(codingOf(header))));
+  });
 });
