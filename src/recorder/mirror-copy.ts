@@ -74,6 +74,8 @@ export function mirrorStep({
     return { kind: 'refused', why: 'there is a file of that name already, which is left as it is' };
   if (theirs > 0 && (theirs < arrived || theirs > sent))
     return { kind: 'refused', why: 'something else changed the file there, which is left as it is' };
+  if (theirs > ours)
+    return { kind: 'refused', why: 'the transcript here was cut, and the file there has more of it' };
   if (theirs === ours) return { kind: 'done' };
   return { kind: 'send', offset: theirs, length: Math.min(ours - theirs, ORDER_BYTES) };
 }

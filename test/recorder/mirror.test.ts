@@ -42,6 +42,10 @@ describe('[CAP-4] the next step of a copy', () => {
     [{ ours: 10, theirs: 11, arrived: 10, sent: 10 }, CHANGED],
     [{ ours: 99, theirs: 11, arrived: 10, sent: 10 }, CHANGED],
     [{ ours: 11, theirs: 11, arrived: 10, sent: 10 }, CHANGED],
+    [
+      { ours: 10, theirs: 20, arrived: 20, sent: 20 },
+      { kind: 'refused', why: expect.stringContaining('the transcript here was cut') },
+    ],
     [{ ours: 99, theirs: 9, arrived: 10, sent: 20 }, CHANGED],
     [
       { ours: 10, theirs: 5, arrived: 0, sent: 0 },
