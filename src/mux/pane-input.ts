@@ -50,7 +50,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
   const read = new Map<string, string>();
   const settled_at = new Map<string, number>();
 
-  const unsettled_ms = (key: string) => (settled_at.get(key) ?? 0) - options.clock.now();
+  const unsettled_ms = (key: string) => (settled_at.get(key) ?? 0) - options.clock.monotonic();
 
   return {
     async screen(target) {
@@ -71,7 +71,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       const key = keyOf(target);
       while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
       // Before anything else is awaited, so that of several callers one goes on.
-      settled_at.set(key, options.clock.now() + SETTLE_MS);
+      settled_at.set(key, options.clock.monotonic() + SETTLE_MS);
       const pane = read.get(key) ?? (await findPane(target));
       read.delete(key);
       if (typeof pane !== 'string') return pane;
@@ -82,7 +82,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
         pasteGuarded({ ...target, pane }, buffer),
       );
       const pasted = judge(answer);
-      settled_at.set(key, options.clock.now() + SETTLE_MS);
+      settled_at.set(key, options.clock.monotonic() + SETTLE_MS);
       if (answer.kind !== 'done' && answer.kind !== 'no_server') await client.run(deleteBuffer(buffer));
       return pasted;
     },
@@ -93,7 +93,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       read.delete(key);
       if (pane === undefined) return false;
       const answer = await client.run(enterGuarded({ ...target, pane }, newBuffer()));
-      settled_at.set(key, options.clock.now() + SETTLE_MS);
+      settled_at.set(key, options.clock.monotonic() + SETTLE_MS);
       return judge(answer).kind === 'pasted';
     },
   };

@@ -158,6 +158,18 @@ describe('typing into a pane', () => {
     expect(await buffers()).toBe('');
   });
 
+  it('shows and types at once after the clock was set back', async () => {
+    const { target, got } = await reader();
+    const clock = new FakeClock();
+    const input = open({ clock });
+    expect(await input.paste(target, 'one')).toEqual({ kind: 'pasted' });
+    clock.advance(60_000);
+    clock.jumpTo(clock.now() - 3 * 3_600_000);
+    expect(await input.screen(target)).toContain('ready');
+    expect(await input.paste(target, 'two')).toEqual({ kind: 'pasted' });
+    await until('both texts', () => got() === TYPED('one') + TYPED('two'));
+  });
+
   it('reads the attributes of the screen', async () => {
     const { target } = await reader('work', "printf '\\033[2mdim\\033[0m'; ");
     expect(await open().screen(target)).toContain('\u001b[2mdim');
