@@ -77,14 +77,14 @@ async function waitUntilGone(
   facts: ProcessFacts,
   clock: Clock,
 ): Promise<ProcessIdentity[]> {
-  const end = clock.now() + most_ms;
+  const end = clock.monotonic() + most_ms;
   for (;;) {
     const left: ProcessIdentity[] = [];
     for (const member of members) {
       if (judgeLife(member, await facts.lookUp(member.pid)) !== 'gone') left.push(member);
     }
-    if (left.length === 0 || clock.now() >= end) return left;
-    await sleep(clock, Math.min(LOOK_EVERY_MS, Math.max(1, end - clock.now())));
+    if (left.length === 0 || clock.monotonic() >= end) return left;
+    await sleep(clock, Math.min(LOOK_EVERY_MS, Math.max(1, end - clock.monotonic())));
   }
 }
 

@@ -75,6 +75,14 @@ describe('ending a process tree', () => {
     expect(await lives(all)).toEqual(['gone', 'gone']);
   });
 
+  it('SIGKILLs it in time although the clock was set back meanwhile', async () => {
+    const { root, all } = await start(`trap '' HUP TERM; echo $$; ${SAY} sleep 60; :`, 2);
+    let reads = 0;
+    const clock = { ...systemClock, now: () => Date.now() - ((reads += 1) > 1 ? 3 * 3_600_000 : 0) };
+    expect(await endProcessTree(root, { ...options, clock })).toEqual({ kind: 'ended', survivors: [] });
+    expect(await lives(all)).toEqual(['gone', 'gone']);
+  });
+
   it('ends a child whose parent died before, since it kept the session', async () => {
     const { root, all } = await start(
       `echo $$; sh -c '${SAY.replaceAll("'", "'\\''")} sleep 60 &'; sleep 60`,

@@ -204,11 +204,11 @@ export class Settler {
   /** The session may be gone a moment before the last write of its run script is on disk. */
   async #awaitEnd(run: Run): Promise<RecordedEnd> {
     const { clock, runDirectories } = this.#world;
-    const until = clock.now() + EXIT_FILE_GRACE_MS;
+    const until = clock.monotonic() + EXIT_FILE_GRACE_MS;
     for (;;) {
       const end = runDirectories.readEnd(run.launch_id);
       if (end.exit.kind === 'found' || runDirectories.agent(run.launch_id).kind === 'none') return end;
-      if (clock.now() >= until) return end;
+      if (clock.monotonic() >= until) return end;
       await new Promise<void>((resolve) => {
         clock.after(EXIT_FILE_STEP_MS, resolve);
       });

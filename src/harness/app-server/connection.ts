@@ -78,7 +78,7 @@ export class AppServerConnection {
   #connected(at_once: boolean): Promise<TextSocket> {
     if (this.#closed) return Promise.reject(this.#unavailable('the connection was closed', false));
     if (this.#open !== null) return this.#open;
-    if (!at_once && this.#clock.now() < this.#not_before)
+    if (!at_once && this.#clock.monotonic() < this.#not_before)
       return Promise.reject(this.#unavailable(this.#last_failure, false));
     this.#open = this.#connect().catch((error) => {
       this.#failed(messageOf(error));
@@ -181,7 +181,7 @@ export class AppServerConnection {
     this.#open = null;
     this.#failures += 1;
     this.#last_failure = reason;
-    this.#not_before = this.#clock.now() + backoffDelay(RETRY, this.#failures);
+    this.#not_before = this.#clock.monotonic() + backoffDelay(RETRY, this.#failures);
   }
 
   #unavailable(reason: string, sent: boolean): CodedError {

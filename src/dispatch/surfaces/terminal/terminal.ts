@@ -89,7 +89,7 @@ async function endAndLook(
   run: Run,
 ): Promise<string | null> {
   const { clock, settings } = world;
-  const since = clock.now();
+  const since = clock.monotonic();
   for (;;) {
     const { silence } = await endWorker(world, run);
     // Each further question would take as long as this one did, and the request has a deadline.
@@ -97,7 +97,7 @@ async function endAndLook(
       return `whether the worker ${run.mux_session} has ended is not known, since tmux does not answer (${silence}); do the same again once it does, see \`svc doctor\``;
     await ports.reconcile();
     if (memory.runs.get(run.key)?.launch_id !== run.launch_id) return null;
-    if (Math.abs(clock.now() - since) >= settings.kill_grace_ms) return mayStillRun(run);
+    if (clock.monotonic() - since >= settings.kill_grace_ms) return mayStillRun(run);
     await sleep(clock, END_LOOK_MS);
   }
 }

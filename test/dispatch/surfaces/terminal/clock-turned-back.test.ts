@@ -69,3 +69,14 @@ it('[P2] a handoff of a time that is still to come is not taken for that of a la
   expect(daemon.state().incidents).toMatchObject([{ fibers: [{ fiber_id: 'a' }] }]);
   expect(world.machine.creates).toHaveLength(2);
 });
+
+it('the end of a worker is settled in time although the clock was turned back while its last word was awaited', async () => {
+  world.fiber('a');
+  const daemon = world.boot({ released: true });
+  for (let turn = 0; turn < 2; turn += 1) await world.run(daemon.round());
+  world.clock.advance(60_000);
+  world.machine.vanish(world.machine.worker('a'));
+  world.clock.after(500, () => world.clock.jumpTo(world.clock.now() - 2 * DAY));
+  await world.run(daemon.round());
+  expect(daemon.state().deaths).toMatchObject([{ fiber_id: 'a', reason: 'session_gone' }]);
+});
