@@ -102,14 +102,14 @@ export class RemoteFeed {
   #again = false;
   /** Whether its entry has changed since the last question began. */
   #is_other = false;
-  /** `opened_at` is when its first message came; null before that. */
+  /** `opened_at` is when its first message came, by the monotonic clock as the times below; null before that. */
   #stream: { held: LiveStream; opened_at: number | null } | null = null;
   /** Streams in a row that were soon over, and when the next one may be tried. */
   #short_streams = 0;
   #next_stream_at = 0;
   /** The last tag that the stream reported. */
   #told: string | null = null;
-  #asked_at = 0;
+  #asked_at = Number.NEGATIVE_INFINITY;
   /** No poll before this time by the monotonic clock, because of the bytes that it sent. */
   #not_before = 0;
   readonly #share: TimeShare;
@@ -133,7 +133,7 @@ export class RemoteFeed {
   get stores(): DatedStores | null {
     if (this.#stores === null) return null;
     const { lists, told_at } = this.#stores;
-    const is_old = this.#in.clock.now() - told_at > OLD_STORES_MS;
+    const is_old = Math.abs(this.#in.clock.now() - told_at) > OLD_STORES_MS;
     const state = is_old || this.#state !== 'fresh' ? 'stale' : 'fresh';
     return { ...lists, state, last_ok_at: told_at, error: this.#error };
   }
@@ -198,7 +198,7 @@ export class RemoteFeed {
 
   /** Asks it at once where its breaker is tripped, unless it was asked just now. */
   askAgain(): void {
-    const isDue = this.#in.clock.now() - this.#asked_at >= ASK_AGAIN_MS;
+    const isDue = this.#in.monotonic() - this.#asked_at >= ASK_AGAIN_MS;
     if (this.#recovery.phase === 'tripped' && isDue && !this.#asking) void this.#ask();
   }
 
@@ -225,7 +225,7 @@ export class RemoteFeed {
     this.#asking = true;
     this.#again = false;
     this.#is_other = false;
-    this.#asked_at = this.#in.clock.now();
+    this.#asked_at = this.#in.monotonic();
     const meter = { bytes: 0 };
     try {
       await this.#question(meter);
@@ -264,9 +264,9 @@ export class RemoteFeed {
 
   /** Where this host cannot hold a stream it goes on being asked. */
   #openStream(): void {
-    const { clock, transport } = this.#in;
+    const { monotonic, transport } = this.#in;
     const { name, address, timing } = this.#remote;
-    if (this.#stream !== null || address === null || clock.now() < this.#next_stream_at) return;
+    if (this.#stream !== null || address === null || monotonic() < this.#next_stream_at) return;
     const to = { name, address };
     const question = { to, timeout_ms: timing.request_timeout_ms, ping_ms: timing.poll_interval_ms };
     const held = transport.open(question, {
@@ -292,7 +292,7 @@ export class RemoteFeed {
   /** Whether that host is still there is asked at once, and who it is: it may be back with another build. */
   #streamEnded(): void {
     this.#known = false;
-    const now = this.#in.clock.now();
+    const now = this.#in.monotonic();
     const opened_at = this.#stream?.opened_at ?? null;
     const was_steady = opened_at !== null && now - opened_at >= STEADY_MS;
     this.#short_streams = was_steady ? 0 : this.#short_streams + 1;
@@ -304,7 +304,7 @@ export class RemoteFeed {
   #hear(to: Place, value: unknown): void {
     const message = liveSchema.safeParse(value).data;
     if (message?.feed !== 'fibers' || this.#stream === null) return;
-    this.#stream.opened_at ??= this.#in.clock.now();
+    this.#stream.opened_at ??= this.#in.monotonic();
     this.#alive();
     this.#told = message.tag ?? null;
     const tag = this.#copy?.tag ?? null;

@@ -104,7 +104,8 @@ export class RemoteReads {
         ...{ name, state: 'no_answer', last_ok_at: null, error, build, digest: null, bytes: null },
       });
       if (copy === null) return without(error);
-      const isStale = this.#clock.now() - copy.last_ok_at > this.#times.stale_ms;
+      // A time that is still to come was told by a clock that was set back since.
+      const isStale = Math.abs(this.#clock.now() - copy.last_ok_at) > this.#times.stale_ms;
       const { last_ok_at, digest, size } = copy;
       const head = {
         name,

@@ -31,14 +31,14 @@ export class EvidenceWatch {
     this.#stopped = true;
   }
 
-  /** Looks for more evidence than the receipt has until there is some, or until `until`. */
+  /** Looks for more evidence than the receipt has until there is some, or until `until` by the monotonic clock. */
   async observe(record: MessageRecord, address: SessionAddress, until: number): Promise<MessageRecord> {
     const { status } = record.receipt;
     if (record.evidence === null || AT_END.has(status)) return record;
     const { clock } = this.#world;
     for (;;) {
       const looked = await this.look(record, address);
-      if (looked !== record || clock.now() >= until || this.#stopped) return looked;
+      if (looked !== record || clock.monotonic() >= until || this.#stopped) return looked;
       await sleep(clock, LOOK_MS);
     }
   }

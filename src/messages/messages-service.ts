@@ -76,7 +76,7 @@ export class MessagesService {
       clock: world.clock,
       attempt: (record) => this.#attemptOrKeep(record),
       // Somebody waits for the answer of a new one.
-      pause: ({ created_at }) => (world.clock.now() - created_at < limits.observe ? LOOK_MS : HELD_LOOK_MS),
+      pause: ({ created_at }) => (Math.abs(world.clock.now() - created_at) < limits.observe ? LOOK_MS : HELD_LOOK_MS),
     });
   }
 
@@ -202,7 +202,7 @@ export class MessagesService {
     }
     if (!message.wake) requireRoom(await this.#context.plan(address, await this.#withPlaces(message)));
     const record = await this.#beginCounted(message, bytes);
-    const until = clock.now() + this.#limits.observe;
+    const until = clock.monotonic() + this.#limits.observe;
     const { delivered, tried } = this.#queues.add(record);
     await Promise.race([delivered, Promise.all([tried, sleep(clock, this.#limits.observe)])]);
     const kept = store.read(record.message_id) ?? record;
@@ -354,7 +354,7 @@ export class MessagesService {
 
   /** A repeated request sends nothing; it looks whether more is known by now (MDS-1). */
   async #recheck(record: MessageRecord, address: SessionAddress): Promise<Receipt> {
-    const until = this.#world.clock.now() + this.#limits.recheck;
+    const until = this.#world.clock.monotonic() + this.#limits.recheck;
     return (await this.#evidence.observe(record, address, until)).receipt;
   }
 

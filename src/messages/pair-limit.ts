@@ -25,11 +25,11 @@ export class PairLimit {
 
   /**
    * How many messages of their conversation one more message to a canonical address answers. Throws `preflight_failed`
-   * for one too many; counts nothing.
+   * for one too many; counts nothing, also not what was sent before the clock was set back to now.
    */
   check(from: string, to: string, now: number): number {
     const pair = pairOf(canonical(from), to);
-    const sent = (this.#sent.get(pair) ?? []).filter(({ at }) => at > now - HOUR_MS);
+    const sent = (this.#sent.get(pair) ?? []).filter(({ at }) => at > now - HOUR_MS && at <= now);
     const answered = sent.findLast((one) => one.from === to);
     const hops = answered === undefined ? 0 : answered.hops + 1;
     if (sent.length >= this.#most)

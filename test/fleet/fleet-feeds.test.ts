@@ -721,6 +721,14 @@ describe('the stream of a remote', () => {
     expect(feedQuestions()).toBe(asked + 1);
   });
 
+  it('is opened again although the clock of this machine was set back', async () => {
+    await pass(2_000);
+    stream().on.closed('it was cut');
+    clock.jumpTo(clock.now() - 3_600_000);
+    await pass(30_000);
+    expect(transport.streams).toHaveLength(2);
+  });
+
   it('[RTE-7] is asked at once when it ends, and stale where there is no answer', async () => {
     await pass(2_000);
     b.gone();

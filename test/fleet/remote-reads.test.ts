@@ -283,6 +283,16 @@ describe('a read of another host', () => {
     expect(asked.at(-1)).toMatchObject({ etag: null });
   });
 
+  it('[TMP-8] is stale where the clock was set back, until the remote answers', async () => {
+    await readB();
+    clock.jumpTo(clock.now() - 86_400_000);
+    answer = () => Promise.reject(AWAY);
+    expect(await readB()).toMatchObject({ state: 'stale', error: { code: 'remote_unreachable' } });
+    answer = ({ name }) => told({ host: name, commits: [] });
+    clock.advance(60_000);
+    expect(await readB()).toMatchObject({ state: 'fresh', error: null });
+  });
+
   it('[TMP-8] is requested even after the clock was set back', async () => {
     await readB();
     clock.jumpTo(clock.now() - 86_400_000);

@@ -40,6 +40,13 @@ describe('messages between two sessions', () => {
     expect(limit.take(B, A, 2.9 * HOUR_MS)).toBe(0);
   });
 
+  it('are not counted where they were sent before the clock was set back', () => {
+    const limit = new PairLimit(2);
+    limit.take(A, B, 5 * HOUR_MS);
+    limit.take(B, A, 5 * HOUR_MS);
+    expect(limit.take(A, B, HOUR_MS)).toBe(0);
+  });
+
   it('are not counted by a check, which refuses one too many', () => {
     const limit = new PairLimit(1);
     expect(limit.check(A, B, 0)).toBe(0);

@@ -669,6 +669,16 @@ describe('the boot quarantine', () => {
 });
 
 describe('a start', () => {
+  it('[P9] without a transcript is blocked with its screen also where the clock was set back meanwhile', async () => {
+    world.fiber('a');
+    await round();
+    world.machine.screen = 'Do you trust this folder?';
+    world.clock.jumpTo(world.clock.now() - 3 * 3_600_000);
+    world.clock.advance(91_000);
+    await round();
+    expect(daemon.row('a')?.blocked).toMatchObject({ reason: 'startup_unconfirmed' });
+  });
+
   it('[P9] without a transcript is blocked with its screen, until the transcript comes', async () => {
     world.fiber('a');
     await round();

@@ -101,7 +101,7 @@ export class StartWatch {
     const { refusals } = this.#memory;
     const now = clock.now();
     // A claimed session has shown that it works: it claimed.
-    if (run.claim !== undefined || now - run.started_at < settings.startup_confirm_ms) return false;
+    if (run.claim !== undefined || Math.abs(now - run.started_at) < settings.startup_confirm_ms) return false;
     const screen = await this.#screenOf(run, listing);
     if (this.#memory.runs.get(run.key)?.launch_id !== run.launch_id) return false;
     const noted = refusals.get(run.key);
