@@ -68,15 +68,17 @@ type Known = {
 function runEntries(lines: readonly SessionLine[]): LifeEntry[] {
   const entries: LifeEntry[] = [];
   const runs = new Map<string, Known>();
-  const ended = new Set<string>();
+  const ends = new Map<string, LifeEntry>();
   for (const line of lines) {
     const { at, kind, session, run_id } = line;
     const run = run_id === undefined ? undefined : runs.get(run_id);
     if (kind === 'ended') {
-      // A daemon that was killed while it settled an end has told it twice.
-      if (run_id !== undefined && ended.has(run_id)) continue;
-      if (run_id !== undefined) ended.add(run_id);
-      entries.push(endEntry(line, run));
+      // A daemon that was killed while it settled an end has told it too, and may have known less of it.
+      const earlier = run_id === undefined ? undefined : ends.get(run_id);
+      if (earlier !== undefined) entries.splice(entries.indexOf(earlier), 1);
+      const entry = endEntry(line, run);
+      if (run_id !== undefined) ends.set(run_id, entry);
+      entries.push(entry);
     } else if (kind === 'accepted') {
       const began_at = run?.began.at ?? null;
       entries.push({ at, kind, session, exact: true, by_itself: { run: run_id ?? null, began_at } });

@@ -76,7 +76,8 @@ export class MessagesService {
       clock: world.clock,
       attempt: (record) => this.#attemptOrKeep(record),
       // Somebody waits for the answer of a new one.
-      pause: ({ created_at }) => (Math.abs(world.clock.now() - created_at) < limits.observe ? LOOK_MS : HELD_LOOK_MS),
+      pause: ({ created_at }) =>
+        Math.abs(world.clock.now() - created_at) < limits.observe ? LOOK_MS : HELD_LOOK_MS,
     });
   }
 

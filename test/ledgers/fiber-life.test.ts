@@ -110,6 +110,20 @@ describe('the life of a fiber', () => {
     });
   });
 
+  it('[TMP-2] tells the end of a run as the daemon knows it that settled it last', () => {
+    const sessions = [
+      line(0, {}),
+      line(2, { kind: 'ended', reason: 'exited', detail: 'SIGHUP', mend: 'Nothing needs to be fixed.' }),
+      line(2, { kind: 'ended', reason: 'handoff' }),
+      line(4, { run_id: 'run-2' }),
+    ];
+    expect(shown(life({ sessions }))).toEqual([
+      [0, 'dispatch'],
+      [2, 'handoff'],
+      [4, 'dispatch'],
+    ]);
+  });
+
   it('tells no end before its beginning, and no conversation of a run after its end', () => {
     const sessions = [
       line(0, { at: NOON + 250 }),

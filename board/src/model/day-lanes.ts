@@ -219,7 +219,8 @@ function runsOf(lines: readonly SessionLine[]): Run[] {
     const known = open.get(name);
     if (line.kind === 'ended') {
       if (known !== undefined) known.end = endOf(line);
-      open.delete(name);
+      // The same end may be told once more, by a daemon that knows more of it.
+      if (line.run_id === undefined) open.delete(name);
     } else if (known !== undefined) {
       known.session = line.session ?? known.session;
       known.fiber = fiber ?? known.fiber;

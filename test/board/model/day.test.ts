@@ -153,6 +153,17 @@ describe('the lanes of a day', () => {
       ['handoff handed off'],
     ],
     [
+      'to the end as the daemon knows it that settled it last',
+      [
+        line({}),
+        line({ kind: 'ended', reason: 'exited', at: at(10), mend: 'resume it', detail: 'SIGHUP' }),
+        line({ kind: 'adopt', at: at(11) }),
+        line({ kind: 'ended', reason: 'handoff', at: at(10) }),
+      ],
+      [[at(8), at(10)]],
+      ['handoff handed off'],
+    ],
+    [
       'to the last act where no end is told',
       [line({ session: null }), line({ kind: 'learned', at: at(8, 1) })],
       [[at(8), at(8, 33)]],
