@@ -136,12 +136,12 @@ export class Forwarder {
   /** A kept connection may be closed by its server while a request is on its way: a read is then sent once more. */
   async #ask(request: ForeignRequest): Promise<IncomingMessage> {
     const reads = readsOnly(request.head);
-    const until = this.#clock.now() + request.deadline_ms;
+    const until = this.#clock.monotonic() + request.deadline_ms;
     const first = await this.#begin(request, reads ? this.#kept : null);
     try {
       return await this.#answerTo(first, request, until);
     } catch (error) {
-      const isOver = request.signal.aborted || request.to.silent?.aborted || this.#clock.now() >= until;
+      const isOver = request.signal.aborted || request.to.silent?.aborted || this.#clock.monotonic() >= until;
       if (!reads || !first.reusedSocket || isOver) throw error;
       const second = await this.#begin(request, null);
       return this.#answerTo(second, request, until);
@@ -178,7 +178,7 @@ export class Forwarder {
     const { body, signal, to } = request;
     return new Promise((resolve, reject) => {
       let sent = false;
-      const late = this.#clock.after(until - this.#clock.now(), () => {
+      const late = this.#clock.after(until - this.#clock.monotonic(), () => {
         reject(tooLate(request));
         call.destroy();
       });

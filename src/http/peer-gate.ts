@@ -202,7 +202,7 @@ class PeerRefusals {
   /** A stranger can dial as often as it likes, but not fill the log. */
   #note(verdict: PeerVerdict): void {
     this.#refused += 1;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (now - this.#loggedAt < LOG_EVERY_MS) return;
     this.#logger.warn({ peer: verdict, refused: this.#refused }, 'connections refused');
     this.#loggedAt = now;

@@ -112,7 +112,7 @@ export class SlowBodies {
 
   /** Calls `expire` once, unless the exchange is removed or its client leaves before. */
   add(exchange: Exchange, timeout_ms: number, expire: () => void): void {
-    this.#awaited.set(exchange, { until: this.#clock.now() + timeout_ms, expire });
+    this.#awaited.set(exchange, { until: this.#clock.monotonic() + timeout_ms, expire });
     this.#cancel ??= this.#clock.every(LOOK_EVERY_MS, () => this.#look());
   }
 
@@ -121,7 +121,7 @@ export class SlowBodies {
   }
 
   #look(): void {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     this.#looks += 1;
     for (const [exchange, { until, expire }] of [...this.#awaited]) {
       if (!exchange.open) this.#awaited.delete(exchange);

@@ -189,7 +189,7 @@ class SilentConnections {
   }
 
   #opened(response: HttpResponse, answered: () => boolean): void {
-    const entry: Silent = { response, since: this.#clock.now() };
+    const entry: Silent = { response, since: this.#clock.monotonic() };
     this.#silent.add(entry);
     response.onData(() => {
       this.#silent.delete(entry);
@@ -218,7 +218,7 @@ class SilentConnections {
 
   #look(): void {
     this.#doubt();
-    const until = this.#clock.now() - PATIENCE_MS;
+    const until = this.#clock.monotonic() - PATIENCE_MS;
     for (const entry of [...this.#silent]) {
       if (entry.since > until) continue;
       this.#silent.delete(entry);

@@ -83,7 +83,7 @@ export class MeetingService {
   #current: Current | null = null;
   #stopLooking: (() => void) | null = null;
   #looking = false;
-  #lookedAt = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
   /** The tail as it was read last, and the reading of it that is under way. */
   #tail: { name: string; lines: string[]; reading: Promise<void> | null } | null = null;
   constructor(options: MeetingServiceOptions) {
@@ -138,7 +138,7 @@ export class MeetingService {
     const record = this.#in.files.read();
     if (record === null) this.#become(null);
     else await this.#judge(record);
-    this.#lookedAt = this.#in.clock.now();
+    this.#lookedAt = this.#in.clock.monotonic();
     this.#in.onLook?.();
   }
 
@@ -285,7 +285,7 @@ export class MeetingService {
   /** Until it records, has failed, or has had its first seconds (MTS-3, MTS-4). */
   async #watch({ name }: MeetingRecord): Promise<Meeting> {
     const { clock } = this.#in;
-    const until = clock.now() + WATCH_MS;
+    const until = clock.monotonic() + WATCH_MS;
     for (;;) {
       await this.look();
       const row = await this.row();
@@ -300,7 +300,7 @@ export class MeetingService {
         throw new CodedError('recorder_failed', row.error ?? 'The recorder failed.', {
           details: { meeting: row, recording: false },
         });
-      if (row.state === 'live' || row.state === 'stopping' || clock.now() >= until) return row;
+      if (row.state === 'live' || row.state === 'stopping' || clock.monotonic() >= until) return row;
       await sleep(clock, START_LOOK_MS);
     }
   }
@@ -367,7 +367,7 @@ export class MeetingService {
     const { files, clock } = this.#in;
     const { transcript } = files.pathsOf(record.name);
     const tail = await this.#tailOf(record);
-    const is_unseen = clock.now() - this.#lookedAt >= UNSEEN_MS;
+    const is_unseen = clock.monotonic() - this.#lookedAt >= UNSEEN_MS;
     return {
       ...judged,
       error: is_unseen ? `${unseen(files.folder)}${judged.error ?? ''}`.trimEnd() : judged.error,

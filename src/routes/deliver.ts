@@ -33,13 +33,13 @@ export function createDeliver(
   { host, clock }: Pick<RouteContext, 'host' | 'clock'>,
 ): Deliver {
   const sessionOf = async (fiber_id: string, wait_ms = STARTING_MS): Promise<Worker> => {
-    const until = clock.now() + wait_ms;
+    const until = clock.monotonic() + wait_ms;
     for (;;) {
       const { id, runtime } = (await poller.call('fiber', { id: fiber_id })).fiber;
       const address = addressOf(host, runtime);
       if (runtime === undefined || address !== null) return { id, address };
       // A start would end the worker that is starting.
-      if (clock.now() >= until)
+      if (clock.monotonic() >= until)
         throw new CodedError(
           'deadline_exceeded',
           `the worker of ${id} is starting, and has no session to write to yet; send the text again in a moment`,

@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FakeClock } from '../../src/base/clock.ts';
+import { until } from '../kit/until.ts';
 import { exchangeRaw, parseAnswers } from './raw-exchange.ts';
 import { json, postRow, type Served, serve } from './served.ts';
 
@@ -35,6 +37,32 @@ describe('a slow body', () => {
     });
     expect(heard.closed).toBe(true);
     expect(handled).toBe(0);
+  });
+
+  it.each([
+    { hours: 3, rest: '}', status: 200 },
+    { hours: -3, rest: '', status: 408 },
+  ])('has its time although the clock is set by $hours h', async ({ hours, rest, status }) => {
+    const clock = new FakeClock();
+    const every = vi.spyOn(clock, 'every');
+    served = await serve([postRow('/act', () => json('done'), { body_timeout_ms: 5_000 })], { clock });
+    const socket = connect(served.port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (chunk) => {
+      heard += chunk.toString();
+    });
+    try {
+      socket.write(`${head(2)}{`);
+      await until('the request', () => every.mock.calls.some(([ms]) => ms === 1_000));
+      clock.jumpTo(clock.now() + hours * 3_600_000);
+      clock.advance(4_000);
+      socket.write(rest);
+      if (rest === '') clock.advance(2_000);
+      await until('the answer', () => heard !== '');
+      expect(heard).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    } finally {
+      socket.destroy();
+    }
   });
 
   it('[LIM-6] is accepted after the server’s default timeout if its row allows it', async () => {

@@ -129,6 +129,26 @@ describe('a meeting whose lifecycle file cannot be read', () => {
   });
 });
 
+describe('a meeting while the clock is set', () => {
+  it('[MTG-4] is answered while its recorder is still starting', async () => {
+    const service = new MeetingService(optionsOf({}));
+    const asked = { mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null } as const;
+    const began = service.start({ ...asked, mirror: null, dry_run: false });
+    const passing = setInterval(() => clock.advance(250), 1);
+    const set = setTimeout(() => clock.jumpTo(clock.now() - 24 * 3_600_000), 5);
+    expect(await began).toMatchObject({ meeting: { state: 'starting' } });
+    clearInterval(passing);
+    clearTimeout(set);
+  });
+
+  it('[MTS-1] is not said to be out of sight', async () => {
+    say('live');
+    const service = await adopt();
+    clock.jumpTo(clock.now() + 3 * 3_600_000);
+    expect(await service.row()).toMatchObject({ state: 'live', error: null });
+  });
+});
+
 describe('a stop that was written down', () => {
   it('[MTS-5] is sent by the next daemon where the last one was killed before it sent it, once', async () => {
     say('live');
