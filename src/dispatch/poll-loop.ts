@@ -26,7 +26,7 @@ const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */
 const APP_MS = 2_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How often runs and past sessions that are over are looked at, to remove old ones. */
+/** How often runs, past sessions and captures that are over are looked at, to remove old ones. */
 const PRUNE_MS = 60 * 60 * 1000;
 
 export type PollLoopOptions = {
@@ -129,6 +129,7 @@ export class PollLoop {
       } catch (error) {
         this.#report(error);
       }
+      for (const { captures } of Object.values(dispatcher.surfaces)) captures.removeOld(now);
       if (removed > 0) world.logger.info({ removed }, 'removed the directories of old runs');
     };
     this.#cancels.push(

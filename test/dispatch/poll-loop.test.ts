@@ -22,6 +22,7 @@ let imagined: FakeWorld;
 let loop: PollLoop;
 let daemon: Daemon;
 let pruned: MockInstance;
+let forgotten: MockInstance;
 let moved: ReadonlySet<string>[];
 let sweeps: number;
 let parsed: string[];
@@ -41,6 +42,7 @@ beforeEach(async () => {
   imagined.env = { SVC_POLL_INTERVAL_MS: '600000', SVC_LISTING_TIMEOUT_MS: '5000' };
   daemon = imagined.boot({ released: true });
   pruned = vi.spyOn(daemon.world.runDirectories, 'prune');
+  forgotten = vi.spyOn(daemon.dispatcher.surfaces.cli.captures, 'removeOld');
   moved = [];
   sweeps = 0;
   parsed = [];
@@ -136,8 +138,9 @@ describe('the poll loop', () => {
     expect(sweeps).toBe(1);
   });
 
-  it('removes no run as it starts, when the clock of the machine may still be wrong', () => {
+  it('removes no run and no capture as it starts, when the clock of the machine may still be wrong', () => {
     expect(pruned).not.toHaveBeenCalled();
+    expect(forgotten).not.toHaveBeenCalled();
   });
 
   it('reads a document that was edited at once, without a listing, and looks whether it is due', async () => {

@@ -75,6 +75,8 @@ export type OpenSurface = {
     view(): CaptureView[];
     /** Takes an ended capture off the list. */
     dismiss(run_id: string): void;
+    /** Removes those whose text is kept no longer, as it was at this time of a clock that is believed. */
+    removeOld(now: number): void;
     /** Resolves when no start is in progress. */
     settled(): Promise<void>;
   };

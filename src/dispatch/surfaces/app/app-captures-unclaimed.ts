@@ -91,11 +91,17 @@ export class UnclaimedConversations {
   /** Asks the app server about each; what it does not answer stays and is shown as `unknown`. Never rejects. */
   async look(): Promise<void> {
     for (const known of this.#all()) {
-      if (known.being_started) continue;
-      if (this.#isOld(known.record)) {
-        discardCapture(this.#world.settings.data_dir, known.record.launch_id, this.#world.logger);
-        this.forget(known.record.launch_id);
-      } else if (known.state !== 'ended') await this.#look(known);
+      if (!known.being_started && known.state !== 'ended') await this.#look(known);
+    }
+  }
+
+  removeOld(now: number): void {
+    const { settings, logger } = this.#world;
+    for (const { record, being_started } of this.#all()) {
+      const { launch_id, captured_at, ended_at } = record;
+      if (being_started || now - (ended_at ?? captured_at) <= KEPT_MS) continue;
+      discardCapture(settings.data_dir, launch_id, logger);
+      this.forget(launch_id);
     }
   }
 
@@ -147,10 +153,6 @@ export class UnclaimedConversations {
     const { app } = known.record;
     const changed = updateCapture(this.#world.settings.data_dir, known.record, change);
     known.record = { ...changed, app: changed.app ?? app };
-  }
-
-  #isOld({ captured_at, ended_at }: AppCaptureRecord): boolean {
-    return this.#world.clock.now() - (ended_at ?? captured_at) > KEPT_MS;
   }
 
   #all(): Known[] {

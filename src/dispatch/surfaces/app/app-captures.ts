@@ -56,6 +56,10 @@ export class AppCaptures
     this.#unclaimed.dismiss(run_id);
   }
 
+  removeOld(now: number): void {
+    this.#unclaimed.removeOld(now);
+  }
+
   /** Holds the unclaimed conversations against the app server. */
   look(): Promise<void> {
     return this.#unclaimed.look();

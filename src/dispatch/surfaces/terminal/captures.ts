@@ -203,6 +203,15 @@ export class Captures
       if (known.record.run_id === run_id && known.state === 'ended') this.#update(known, { dismissed: true });
   }
 
+  removeOld(now: number): void {
+    const { settings, logger } = this.#world;
+    for (const [launch_id, { record }] of this.#known) {
+      if (record.ended_at === null || now - record.ended_at <= KEPT_MS) continue;
+      discardCapture(settings.data_dir, launch_id, logger);
+      this.#known.delete(launch_id);
+    }
+  }
+
   view(): CaptureView[] {
     const now = this.#world.clock.now();
     return [...this.#known.values()]
@@ -239,21 +248,17 @@ export class Captures
     return [...this.#known.values()].filter(({ record }) => record.state !== 'ended');
   }
 
-  /** Takes up what an earlier daemon left, and removes what is too old to be of use. */
+  /** Takes up what an earlier daemon left. */
   #findRecorded(): void {
     this.#found = true;
-    const { settings, clock, logger } = this.#world;
-    for (const record of listCaptures(settings.data_dir)) {
+    for (const record of listCaptures(this.#world.settings.data_dir)) {
       if (record.app !== undefined) continue;
       if (this.#known.has(record.launch_id)) continue;
-      if (record.ended_at !== null && clock.now() - record.ended_at > KEPT_MS)
-        discardCapture(settings.data_dir, record.launch_id, logger);
-      else
-        this.#known.set(record.launch_id, {
-          record,
-          state: record.state === 'ended' ? 'ended' : 'unknown',
-          being_started: false,
-        });
+      this.#known.set(record.launch_id, {
+        record,
+        state: record.state === 'ended' ? 'ended' : 'unknown',
+        being_started: false,
+      });
     }
   }
 

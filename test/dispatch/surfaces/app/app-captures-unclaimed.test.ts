@@ -27,7 +27,7 @@ it('forgets an old capture also where its directory cannot be removed', async ()
   rmSync(join(data_dir, 'runs'), { recursive: true });
   writeFileSync(join(data_dir, 'runs'), '');
 
-  await captures.look();
+  captures.removeOld(systemClock.now());
   expect(warned).toMatchObject([[{ launch: 'old' }, 'an old capture could not be removed']]);
   expect(captures.byConversation('a')).toBeUndefined();
 });

@@ -199,6 +199,9 @@ describe('a capture as an app conversation', () => {
     expect(existsSync(ended?.prompt_file ?? '')).toBe(true);
     world.clock.advance(14 * 24 * HOUR);
     await world.run(daemon.dispatcher.watchSurfaces());
+    // A clock that was set forward must not remove it.
+    expect(existsSync(ended?.prompt_file ?? '')).toBe(true);
+    daemon.dispatcher.surfaces.app.captures.removeOld(world.clock.now());
     expect(existsSync(ended?.prompt_file ?? '')).toBe(false);
   });
 

@@ -161,6 +161,9 @@ describe('a capture', () => {
     world.clock.advance(14 * 24 * 60 * 60 * 1000);
     daemon = world.boot();
     await round();
+    // The clock of a machine that has just started may be wrong.
+    expect(runs()).toHaveLength(1);
+    daemon.dispatcher.surfaces.cli.captures.removeOld(world.clock.now());
     expect(runs()).toEqual([]);
   });
 
