@@ -62,6 +62,24 @@ describe('a lost tmux server', () => {
     },
   );
 
+  it('[P2] has no fiber that a person stopped while the loss of the others was settled', async () => {
+    await working();
+    const { memory } = daemon;
+    let killing: Promise<unknown> | null = null;
+    const release = vi.spyOn(memory.runs, 'release');
+    release.mockImplementation((run) => {
+      Runs.prototype.release.call(memory.runs, run);
+      const left = memory.runs.all().at(-1);
+      if (left !== undefined) killing ??= daemon.dispatcher.kills.kill(left.fiber_id);
+    });
+    world.machine.loseServer({ told: false });
+    await round();
+    await world.run(killing ?? Promise.reject(new Error('nobody was stopped')));
+    const killed = daemon.state().pending_launch.filter(({ reason }) => reason === 'killed');
+    expect(killed).toHaveLength(1);
+    expect(fibersOf()).toEqual([NAMES.filter((name) => name !== killed[0]?.fiber_id)]);
+  });
+
   it('[P2] is noted with one write for all its workers, and requests are answered between the ends of two', async () => {
     await working();
     const { memory, world: seen } = daemon;

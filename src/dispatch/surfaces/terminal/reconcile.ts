@@ -246,7 +246,10 @@ export class Reconciler {
   async #settle({ run, seen, cause }: End): Promise<void> {
     try {
       const settled = await this.#settler.settle(run, seen);
-      if (cause === null) this.#log(run, 'a worker ended', settled);
+      if (settled.reason === 'server_lost' || settled.reason === 'reboot') return;
+      this.#log(run, 'a worker ended', settled);
+      // A person has stopped it, or its handoff was read, after its loss was noted.
+      if (cause !== null) this.#memory.incidents.drop(({ uid }) => uid === run.uid);
     } catch (error) {
       this.#reportUnsettled(run, error);
     }
