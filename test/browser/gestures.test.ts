@@ -253,6 +253,45 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await focused(page)).toBe(first);
   });
 
+  it('moves the focus to the next card when one leaves behind an open dialog, and to the list when its last one does', async () => {
+    const page = await open();
+    const ids = [await fiber(REVIEW), await fiber(REVIEW)];
+    for (const id of ids) await cardWhen(page, id, 'shown');
+    const judgedElsewhere = async (id: string) => {
+      await focusCard(page, id);
+      await page.press('.');
+      await dialogWith(page, 'Make it a plain document');
+      await daemon.http.post('/transition', { fiber_id: id, target: 'tempered' });
+      await until('the card to leave', async () => (await cards(page)).every((card) => card.fiber !== id));
+      await page.press('Escape');
+      await noDialog(page);
+    };
+    const [first = '', last = ''] = ids;
+    await judgedElsewhere(first);
+    expect(await focused(page)).toBe(last);
+    await judgedElsewhere(last);
+    const list = () => page.learn<string>('document.activeElement.tagName');
+    expect(await list()).toBe('UL');
+    const only = await fiber(REVIEW);
+    await cardWhen(page, only, 'shown');
+    await focusCard(page, only);
+    await page.press('a');
+    await until('the card to leave', async () => (await cards(page)).length === 0);
+    expect(await list()).toBe('UL');
+  });
+
+  it('is taken back with u while the focus is on a checkbox', async () => {
+    const id = await fiber(REVIEW);
+    const page = await focusOn(id);
+    await page.press('a');
+    await read(page, 'Undo');
+    await page.press('?');
+    await dialogWith(page, 'Turn single keys off');
+    await page.learn("document.querySelector('dialog input[type=checkbox]').focus()");
+    await page.press('u');
+    await cardWhen(page, id, 'back', ({ column: at }) => at === 'Awaiting review');
+  });
+
   describe('with a worker', () => {
     it('asks before a move that ends it, says so, and offers no undo', async () => {
       const { id, page } = await focusOnWorker();

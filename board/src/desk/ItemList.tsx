@@ -75,6 +75,7 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
   return (
     <div className={styles.scroller} ref={scroller}>
       <ul
+        tabIndex={-1}
         className={styles.items}
         style={{ height: virtualizer.getTotalSize() }}
         aria-labelledby={labelled_by}
@@ -147,7 +148,10 @@ function ItemView({ item, tab_stop }: { item: Item; tab_stop: boolean }): ReactN
   }
 }
 
-/** Gives the focus to the stop once it is in the page: after a move, and when the card that had it has left the list. */
+/**
+ * Gives the focus to the stop once it is in the page: after a move, and when the card that had it has left the list. The
+ * list itself takes it from its last card.
+ */
 function useFocusAfterMove(
   scroller: RefObject<HTMLDivElement | null>,
   items: readonly Item[],
@@ -164,7 +168,8 @@ function useFocusAfterMove(
   };
   useLayoutEffect(() => {
     if (requested.current !== null && give(requested.current)) requested.current = null;
-    else if (had.current && document.activeElement === document.body) give(items[stop]?.key);
+    else if (had.current && document.activeElement === document.body && !give(items[stop]?.key))
+      scroller.current?.querySelector('ul')?.focus();
     if (isInside()) had.current = true;
     else if (document.activeElement !== document.body) had.current = false;
   });

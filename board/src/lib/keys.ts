@@ -64,7 +64,10 @@ function isMeant(event: KeyboardEvent, inside: Element | null): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
     return false;
   const { target } = event;
-  if (target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null)
+  if (
+    target instanceof Element &&
+    target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null
+  )
     return false;
   const dialog = topmostDialog();
   if (dialog !== undefined && (inside === null || !dialog.contains(inside))) return false;

@@ -17,8 +17,8 @@ type DialogProps = {
   children: ReactNode | ((title_id: string) => ReactNode);
 };
 
-/** Where the focus was before a dialog that another one takes the place of, in the same step. */
-let left: Element | null = null;
+/** Gives the focus back from a dialog that another one takes the place of, in the same step. */
+let left: (() => void) | null = null;
 
 /**
  * A modal dialog: what is behind it cannot be reached, and the focus goes back to where it was. It begins at the control
@@ -27,13 +27,13 @@ let left: Element | null = null;
 export function Dialog({ title, shape = 'center', onClose, children }: DialogProps): ReactNode {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
-  const before = useRef<Element | null>(null);
+  const giveBack = useRef<(() => void) | null>(null);
   /** Where the mouse or the finger went down last. */
   const pressed = useRef<EventTarget | null>(null);
   // Before it is painted: keys that are pressed at what is seen have to reach it.
   useLayoutEffect(() => {
     const { activeElement, body } = document;
-    before.current = activeElement === body ? left : activeElement;
+    giveBack.current = activeElement === body ? left : wayBackTo(activeElement);
     const { current: dialog } = element;
     if (dialog === null) return;
     dialog.showModal();
@@ -41,7 +41,7 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     const gone = dialogOpened(dialog);
     return () => {
-      left = before.current;
+      left = giveBack.current;
       gone();
     };
   }, []);
@@ -50,9 +50,8 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
     const dialog = element.current;
     return () => {
       dialog?.close();
-      const { current } = before;
       left = null;
-      if (current instanceof HTMLElement && current.isConnected) current.focus({ preventScroll: true });
+      giveBack.current?.();
     };
   }, []);
   return (
@@ -94,4 +93,13 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
       <Toasts dialog={element} />
     </dialog>
   );
+}
+
+/** Focuses an element again; if it has left the page by then, what Tab leads to in its list, or the list itself. */
+function wayBackTo(element: Element | null): () => void {
+  const list = element?.closest('ul');
+  return () => {
+    const target = element?.isConnected ? element : (list?.querySelector('[tabindex="0"]') ?? list);
+    (target as HTMLElement | null | undefined)?.focus({ preventScroll: true });
+  };
 }
