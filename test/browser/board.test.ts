@@ -177,6 +177,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       steps.push(await focused(page));
     }
     expect(steps).toEqual([first, second, first, 'judged', first, 'plan', first, second]);
+    await page.press('l');
+    expect(await page.learn('document.activeElement.ariaLabel')).toBe('Awaiting review: Fiber judged');
   });
 
   it('draws only what can be seen of many cards, and the last one when it is scrolled to', async () => {

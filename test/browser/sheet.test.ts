@@ -729,6 +729,21 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     ).toBe(true);
   });
 
+  it('keeps the reply box in sight above the keyboard of a phone, while it is written in', async () => {
+    const page = await open('gauges', { width: 360, height: 440, phone: true });
+    await says(page, 'the odd loggers are settled');
+    await page.learn("document.querySelector('dialog textarea').focus({ preventScroll: true })");
+    await page.type('One line\nand another');
+    expect(
+      await page.learn(`(() => {
+        const { x, bottom } = document.activeElement.getBoundingClientRect();
+        return document.elementFromPoint(x + 20, bottom - 8) === document.activeElement;
+      })()`),
+    ).toBe(true);
+    await page.learn("document.querySelector('dialog [data-part=Body] li:last-of-type').scrollIntoView()");
+    expect(await page.learn('document.activeElement.getBoundingClientRect().bottom < innerHeight')).toBe(true);
+  });
+
   it('is printed whole', async () => {
     daemon.home.fiber('report', {
       front: { status: 'open' },

@@ -40,6 +40,7 @@ export const CardView = memo(function CardView({
       data-state={state}
       data-fiber={card.id}
       data-row={card.key}
+      aria-label={`${STATE_NAMES[state]}: ${title}`}
       tabIndex={tab_stop ? 0 : -1}
       aria-busy={pending?.phase === 'sending'}
       onContextMenu={openByLongPress}
