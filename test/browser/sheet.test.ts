@@ -741,7 +741,9 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       })()`),
     ).toBe(true);
     await page.learn("document.querySelector('dialog [data-part=Body] li:last-of-type').scrollIntoView()");
-    expect(await page.learn('document.activeElement.getBoundingClientRect().bottom < innerHeight')).toBe(true);
+    expect(await page.learn('document.activeElement.getBoundingClientRect().bottom < innerHeight')).toBe(
+      true,
+    );
   });
 
   it('is printed whole', async () => {
