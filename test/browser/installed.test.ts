@@ -157,6 +157,16 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('says so where it opens a part that another build has no more', async () => {
+    const page = await open();
+    await says(page, 'sketch');
+    for (const name of readdirSync(join(board, 'assets')))
+      if (name.startsWith('KeySheet-')) rmSync(join(board, 'assets', name));
+    buildAnew();
+    await page.learn("document.querySelector('header button[aria-label=Keys]').click()");
+    await says(page, 'The board was updated. Reload the page to open this.');
+  });
+
   it('asks for that as well when the daemon is back', async () => {
     const page = await open();
     await says(page, 'live');

@@ -1,15 +1,13 @@
 import { type ReactNode, useState } from 'react';
-import { get, post } from '../lib/api.ts';
-import { awaitCapture } from '../lib/awaited-captures.ts';
+import { post } from '../lib/api.ts';
 import { askNow } from '../lib/board.ts';
 import { useHostState } from '../lib/host-state.ts';
+import { whyNotLoaded } from '../lib/parts.tsx';
 import { STATE_PATH } from '../lib/paths.ts';
 import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
 import { type LostCapture, type NoticeAct, noticesOf } from '../model/notices.ts';
-import { titleOf } from '../model/task-text.ts';
-import type { Captured, CaptureRequest } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Banner } from './Banner.tsx';
 
@@ -70,7 +68,10 @@ function AgainButton({ lost }: { lost: LostCapture }): ReactNode {
   const [busy, setBusy] = useState(false);
   const run = async () => {
     setBusy(true);
-    const fault = await captureAgain(lost);
+    const fault = await import('./capture-again.ts').then(
+      ({ captureAgain }) => captureAgain(lost),
+      whyNotLoaded,
+    );
     setBusy(false);
     if (fault !== null) toast(fault, { tone: 'fault' });
     readAgain(STATE_PATH);
@@ -83,22 +84,5 @@ function AgainButton({ lost }: { lost: LostCapture }): ReactNode {
   );
 }
 
-/** Null, or the sentence of the daemon on why it was not captured. */
-async function captureAgain({ run_id, text_file, request }: LostCapture): Promise<string | null> {
-  const kept = await get<string>(`/file?path=${encodeURIComponent(text_file)}`);
-  if (!kept.ok) return kept.message;
-  const prompt = kept.value;
-  const body: CaptureRequest = { ...request, prompt };
-  const sent = await post<Captured>('/capture', body, { timeout_ms: START_MS });
-  if (!sent.ok) return sent.message;
-  const title = titleOf(prompt);
-  awaitCapture(sent.value.run_id, title);
-  toast(`A worker files “${title}”.`);
-  const dismissed = await post('/incidents/dismiss', { id: run_id });
-  return dismissed.ok ? null : dismissed.message;
-}
-
-/** The starting of a worker takes this long at most. */
-const START_MS = 60_000;
 /** The workers of an incident are started one after another. */
 const ACT_MS = 120_000;

@@ -1,4 +1,5 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { lookForUpdate } from './look-for-update.ts';
 import { toast } from './toasts.ts';
 
 /** A part of the board that is loaded when it is first shown, or before that. */
@@ -24,7 +25,12 @@ export function part<P>(
   return one;
 }
 
-const NOT_LOADED = 'This cannot be opened while the daemon does not answer.';
+/** Why a part cannot be loaded, told for a person: the daemon is gone, or serves those of another build. */
+export async function whyNotLoaded(): Promise<string> {
+  return (await lookForUpdate())
+    ? 'The board was updated. Reload the page to open this.'
+    : 'This cannot be opened while the daemon does not answer.';
+}
 
 type LateProps<P> = {
   of: Part<P>;
@@ -45,7 +51,7 @@ export function Late<P extends object>({ of, with: props, meanwhile }: LateProps
       },
       () => {
         if (gone || !said) return;
-        toast(NOT_LOADED, { tone: 'fault' });
+        void whyNotLoaded().then((why) => toast(why, { tone: 'fault' }));
         of.failed();
       },
     );
