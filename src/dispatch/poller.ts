@@ -125,7 +125,11 @@ export async function startPoller(
     unconcluded: new Map(),
     leases,
     data_dir,
-    brake: new Brake({ path: dataPaths(settings).brake_file, logger }),
+    brake: new Brake({
+      path: dataPaths(settings).brake_file,
+      logger,
+      onChange: () => context.notify('brake_changed', {}),
+    }),
     mux_answers: false,
     most_workers: settings.max_concurrent,
     place_kept_ms: settings.count_resting ? null : settings.place_kept_ms,

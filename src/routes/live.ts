@@ -22,7 +22,7 @@ const HINT_EVERY_MS = 100;
 
 /** `GET /live`: a WebSocket that tells what changed in the feed, and when a ledger can be read again. */
 export function liveRows(
-  { ledgers }: Pick<Callers, 'ledgers'>,
+  { ledgers, poller }: Pick<Callers, 'ledgers' | 'poller'>,
   feed: Pick<FeedCache, 'current' | 'onDelta'>,
   remotes: Pick<RemoteFeeds, 'tag' | 'onChanged'>,
   context: Pick<RouteContext, 'host' | 'clock'>,
@@ -56,6 +56,11 @@ export function liveRows(
   followRemotes(remotes, context, (message) => {
     if (clients.size > 0) deliver(message.feed, encode(message));
   });
+  const tellState = () => {
+    if (clients.size > 0) deliver('state', encode({ feed: 'state', origin: context.host }));
+  };
+  poller.onEvent('brake_changed', tellState);
+  poller.onEvent('data_dir_changed', tellState);
   let unfollow: (() => void) | null = null;
   const leave = (client: Client) => {
     clients.delete(client);

@@ -178,6 +178,18 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     );
   });
 
+  it('shows a brake that is pulled and released elsewhere as the daemon tells it', async () => {
+    await open('');
+    const read_state = `performance.getEntriesByType('resource').some((one) => one.name.endsWith('/state/composite'))`;
+    await until('the state', () => page.learn<boolean>(read_state));
+    // So that it is not found by asking again.
+    await page.learn('for (let timer = setTimeout(() => 0); timer > 0; timer -= 1) clearTimeout(timer)');
+    await daemon.http.post('/brake', { note: 'pulled in a terminal' });
+    await read(page, 'pulled in a terminal');
+    await daemon.http.post('/brake/release', {});
+    await until('its end', async () => !(await words(page)).includes('pulled in a terminal'));
+  });
+
   it('turns single keys off for good', async () => {
     await open('?view=settings&part=keys');
     await read(page, 'Letters alone do something');

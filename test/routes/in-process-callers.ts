@@ -80,10 +80,10 @@ export class InProcessPoller extends InProcessComponent<typeof pollerCalls> {
   }
 
   onEvent<N extends keyof typeof pollerEvents>(
-    _event: N,
+    event: N,
     hear: (payload: z.output<(typeof pollerEvents)[N]>, bulk: Uint8Array | null) => void,
   ): void {
-    this.#hearers.push(hear as FeedChanged);
+    if (event === 'feed_changed') this.#hearers.push(hear as FeedChanged);
   }
 
   /** Says that the feed has new tags, and not what changed. */

@@ -95,6 +95,7 @@ function row() {
     },
   };
   let remotesChanged = () => {};
+  const pollerTells = new Map<string, () => void>();
   const remotes = {
     tag: null as string | null,
     onChanged(follower: () => void) {
@@ -102,7 +103,12 @@ function row() {
       return () => {};
     },
   };
-  const [live] = liveRows({ ledgers } as unknown as Callers, feed, remotes, {
+  const poller = {
+    onEvent(event: string, hear: () => void) {
+      pollerTells.set(event, hear);
+    },
+  };
+  const [live] = liveRows({ ledgers, poller } as unknown as Callers, feed, remotes, {
     host: 'host-a',
     clock,
   });
@@ -133,6 +139,7 @@ function row() {
       remotes.tag = tag;
       remotesChanged();
     },
+    poller: (event: string) => pollerTells.get(event)?.(),
     ledgers: (events: string, sessions = 's', commits = 'c', messages = 'm') =>
       hear?.({ events, sessions, commits, messages }),
   };
@@ -160,6 +167,14 @@ describe('a message to a client of GET /live', () => {
     };
     change('s', delta);
     expect(told()).toEqual([{ feed: 'fibers', since: 's', ...delta }]);
+    expect(liveMessageSchema.parse(told()[0])).toEqual(told()[0]);
+  });
+
+  it.each(['brake_changed', 'data_dir_changed'])('tells at once that the state changed, with %s', (event) => {
+    const { connect, poller } = row();
+    const { told } = connect();
+    poller(event);
+    expect(told()).toEqual([{ feed: 'state', origin: 'host-a' }]);
     expect(liveMessageSchema.parse(told()[0])).toEqual(told()[0]);
   });
 

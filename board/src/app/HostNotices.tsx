@@ -1,6 +1,6 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { post } from '../lib/api.ts';
-import { askNow } from '../lib/board.ts';
+import { askNow, onLedger } from '../lib/board.ts';
 import { useHostState } from '../lib/host-state.ts';
 import { whyNotLoaded } from '../lib/parts.tsx';
 import { STATE_PATH } from '../lib/paths.ts';
@@ -11,12 +11,13 @@ import { type LostCapture, type NoticeAct, noticesOf } from '../model/notices.ts
 import { Button } from '../ui/Button.tsx';
 import { Banner } from './Banner.tsx';
 
-/** Nothing tells the page when these change. */
+/** Nothing tells the page when most of these change. */
 const EVERY_MS = 10_000;
 
 /** What concerns the host as a whole beside its feed: the brake, incidents, captures and files that are not valid. */
 export default function HostNotices(): ReactNode {
   const { value } = useHostState({ every_ms: EVERY_MS });
+  useEffect(() => onLedger((feed) => feed === 'state' && readAgain(STATE_PATH)), []);
   return (
     <>
       {value !== undefined &&

@@ -34,6 +34,7 @@ const MOST_WHOLE = 14;
 const CHANGES: Readonly<Record<LiveMessage['feed'], readonly Ledger[]>> = {
   fibers: [],
   remotes: [],
+  state: [],
   events: ['activity', 'files'],
   sessions: ['sessions'],
   commits: ['commits'],

@@ -37,7 +37,7 @@ function tell({ feed }: LiveMessage): void {
   if (feed !== 'fibers') for (const hear of listening) hear(feed);
 }
 
-/** Calls back when a ledger of the daemon has changed, while its socket is open. Returns how to stop. */
+/** Calls back when a ledger of the daemon or its state has changed, while its socket is open. Returns how to stop. */
 export function onLedger(hear: (ledger: Ledger) => void): () => void {
   listening.add(hear);
   return () => listening.delete(hear);

@@ -4,7 +4,7 @@ import { fibersDeltaSchema } from './fibers.ts';
 /** The ledgers of a host, as `GET /live` names them. */
 export const LIVE_LEDGERS = ['events', 'sessions', 'commits'] as const;
 type LiveLedger = (typeof LIVE_LEDGERS)[number];
-export type LiveFeed = 'fibers' | 'remotes' | LiveLedger;
+export type LiveFeed = 'fibers' | 'remotes' | 'state' | LiveLedger;
 
 /** One message of `GET /live`. */
 export const liveMessageSchema = z.union([
@@ -19,7 +19,9 @@ export const liveMessageSchema = z.union([
    * after the `~` of its tag; null without a remote, or while nobody can tell of them.
    */
   z.object({ feed: z.literal('remotes'), tag: z.string().nullable() }),
+  /** The emergency brake of that host or the fault of its data folder changed: `GET /state` tells how. */
+  z.object({ feed: z.literal('state'), origin: z.string() }),
   /** The client was too slow, and messages of this feed were dropped: read the feed again. */
-  z.object({ feed: z.enum(['fibers', 'remotes', ...LIVE_LEDGERS]), whole: z.literal(true) }),
+  z.object({ feed: z.enum(['fibers', 'remotes', 'state', ...LIVE_LEDGERS]), whole: z.literal(true) }),
 ]);
 export type LiveMessage = z.infer<typeof liveMessageSchema>;

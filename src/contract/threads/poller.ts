@@ -271,4 +271,6 @@ export const pollerEvents = {
   feed_changed: feedNoticeSchema,
   /** The fault of the data folder; null when it is intact again. */
   data_dir_changed: z.object({ fault: z.string().nullable() }),
+  /** The emergency brake was pulled, released or found on. */
+  brake_changed: z.object({}),
 } satisfies EventTable;

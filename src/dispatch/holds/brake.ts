@@ -9,12 +9,15 @@ import { storageError, storageFault } from '../../platform/storage-error.ts';
 export class Brake {
   readonly #path: string;
   readonly #logger: Logger;
+  readonly #onChange: () => void;
   #pulled: Pulled | null = null;
   #fault: string | null = null;
 
-  constructor(options: { path: string; logger: Logger }) {
+  /** `onChange` is called whenever it was pulled, released or found on. */
+  constructor(options: { path: string; logger: Logger; onChange(): void }) {
     this.#path = options.path;
     this.#logger = options.logger;
+    this.#onChange = options.onChange;
     this.look();
   }
 
@@ -44,6 +47,7 @@ export class Brake {
         'the file of the emergency brake cannot be read; nothing is started until `svc resume-all`',
       );
     this.#pulled = pulled;
+    this.#onChange();
     return pulled;
   }
 
@@ -55,6 +59,7 @@ export class Brake {
     };
     this.#pulled = pulled;
     this.#write();
+    this.#onChange();
     return pulled;
   }
 
@@ -68,6 +73,7 @@ export class Brake {
     }
     this.#pulled = null;
     this.#fault = null;
+    this.#onChange();
     return was;
   }
 

@@ -60,7 +60,10 @@ describe.each(CULPRITS)('$what in the place of', ({ what, make }) => {
     };
     const logger = silentLogger;
     expect(new IncidentBook({ path: place('incidents.json'), logger }).fibers()).toEqual([]);
-    expect(new Brake({ path: place('brake.json'), logger }).pulled).toEqual({ since: null, note: null });
+    expect(new Brake({ path: place('brake.json'), logger, onChange: () => undefined }).pulled).toEqual({
+      since: null,
+      note: null,
+    });
     const policy = { deaths: 3, quick_ends: 3, quick_ms: 1_000, pauses_ms: [1_000] };
     expect(() => new BreakerBook({ path: place('breaker.json'), policy, logger })).not.toThrow();
     expect(() => new UsageLimitBook({ path: place('usage-limits.json'), logger })).not.toThrow();

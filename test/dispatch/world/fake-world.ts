@@ -363,7 +363,11 @@ export class FakeWorld {
       deaths: new LastDeaths(),
       starting: new Set(),
       unconcluded: new Map(),
-      brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),
+      brake: new Brake({
+        path: join(this.data_dir, 'brake.json'),
+        logger: this.#logger,
+        onChange: () => undefined,
+      }),
       leases: { of: () => this.lease, confirm: () => this.lease },
       data_dir: { fault: null, look: () => this.data_dir_fault },
       mux_answers: false,

@@ -17,7 +17,7 @@ const moveSchema = z.object({ tag: z.string(), bytes: z.number() });
 let move: ((move: FeedMove) => void) | null = null;
 /** The feed of `GET /live`, which moves when it is told to. */
 const live = liveRows(
-  { ledgers: { onEvent: () => undefined } } as unknown as Callers,
+  { ledgers: { onEvent: () => undefined }, poller: { onEvent: () => undefined } } as unknown as Callers,
   {
     current: () => null,
     onDelta(_variant, follower) {
