@@ -216,7 +216,11 @@ export class RequestHandling implements RequestTaker {
       case 'malformed':
         throw refusal('invalid_request', match.message, { issues: [] });
       case 'not_found':
-        throw refusal('not_found', 'This daemon has no route with that path.', { unknown_route: true });
+        throw refusal(
+          'not_found',
+          `The daemon of ${this.#options.host} has no route with that path. If it is older than what asked, bring it up to date.`,
+          { unknown_route: true },
+        );
       case 'method_not_allowed':
         if (head.method === 'OPTIONS') {
           this.#answers.answer(call, {

@@ -46,23 +46,20 @@ async function ask<T>(method: string, path: string, asking: Asking): Promise<Ans
     const { status } = response;
     if (response.ok || (status === 304 && etag !== null))
       return { ok: true, status, value: value as T, etag: response.headers.get('etag') };
-    const refusal = refusalOf(response, value);
     // Everything that the board asks is in the contract, so only another version of the daemon lacks it.
-    if (isUnknownRoute(value)) {
-      noticeSkew('older');
-      return { ok: false, status: 404, code: refusal.code, message: OLDER, body: value };
-    }
-    return { ok: false, status, ...refusal, body: value };
+    if (isUnknownRoute(value) && !response.headers.has(ANOTHER_HOST)) noticeSkew('older');
+    return { ok: false, status, ...refusalOf(response, value), body: value };
   } catch {
     const message = method === 'GET' ? NO_ANSWER : `${NO_ANSWER} It is not known whether it did this.`;
     return { ok: false, status: 0, code: 'no_answer', message, body: null };
   }
 }
 
-const OLDER = 'This daemon is older than the board and does not know what was asked of it.';
 const NO_ANSWER = 'The daemon did not answer.';
 /** Names the code of a refusal whose body is a text; as in the contract. */
 const CODE_HEADER = 'Svc-Error';
+/** Names the other host that answered; as in the contract. */
+const ANOTHER_HOST = 'Svc-Host';
 
 function refusalOf(response: Response, value: unknown): { code: string; message: string } {
   const fallback = `The daemon answered with status ${response.status}.`;

@@ -64,7 +64,7 @@ export function createDaemonClient(daemon: DaemonFile, host?: string): DaemonCli
   const request: DaemonClient['request'] = (method, path, body) =>
     exchange({ daemon, host, to: address }, method, path, body);
   const checked = async <S extends z.ZodType>(answer: Promise<DaemonAnswer>, path: string, schema: S) =>
-    checkAnswer(await answer, path, schema);
+    checkAnswer(await answer, { path, host }, schema);
   return {
     daemon,
     request,
@@ -91,15 +91,19 @@ export function parseAddress(text: string): DaemonAddress | null {
   return host === undefined || port < 1 || port > 65_535 ? null : { host, port };
 }
 
-function checkAnswer<S extends z.ZodType>(answer: DaemonAnswer, path: string, schema: S): z.output<S> {
+function checkAnswer<S extends z.ZodType>(
+  answer: DaemonAnswer,
+  { path, host }: { path: string; host: string | undefined },
+  schema: S,
+): z.output<S> {
   if (answer.status < 200 || answer.status > 299) throw errorOf(answer, path);
   const parsed = schema.safeParse(answer.body);
   if (parsed.success) return parsed.data;
-  throw new CodedError(
-    'internal',
-    `the daemon’s answer to ${path} has an unknown format; after an upgrade run: svc daemon restart`,
-    { cause: parsed.error },
-  );
+  const message =
+    host === undefined
+      ? `the daemon’s answer to ${path} has an unknown format; after an upgrade run: svc daemon restart`
+      : `the answer of ${host} to ${path} has an unknown format; bring the older of both hosts up to date, which this tells: svc remotes check ${host}`;
+  throw new CodedError('internal', message, { cause: parsed.error });
 }
 
 /** The error in an answer that is not 2xx. */

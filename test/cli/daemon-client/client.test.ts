@@ -3,7 +3,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { chooseAddress, connectDaemon, parseAddress } from '../../../src/cli/daemon-client/client.ts';
+import {
+  chooseAddress,
+  connectDaemon,
+  createDaemonClient,
+  parseAddress,
+} from '../../../src/cli/daemon-client/client.ts';
 import { findDaemon } from '../../../src/cli/daemon-client/daemon-file.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
@@ -124,6 +129,17 @@ describe('talking to the daemon', () => {
     await expect((await connectDaemon(settings())).get('/a', schema)).rejects.toMatchObject({
       code: 'internal',
       message: expect.stringContaining('svc daemon restart'),
+    });
+  });
+
+  it('names the other host whose answer has an unknown shape, and not the daemon that passed it on', async () => {
+    const server = await serve({ 'GET /a': { body: { n: 'one' } } });
+    machine.writeDaemonFile([server.listen]);
+    const { daemon } = await connectDaemon(settings());
+    await expect(createDaemonClient(daemon, 'host-b').get('/a', schema)).rejects.toMatchObject({
+      code: 'internal',
+      message:
+        'the answer of host-b to /a has an unknown format; bring the older of both hosts up to date, which this tells: svc remotes check host-b',
     });
   });
 

@@ -209,6 +209,20 @@ describe('a forwarded request', () => {
     expect(misdirected).toMatchObject({ status: 421, headers: { 'svc-host': 'host-b' } });
   });
 
+  it('[RTE-2] [VER-3] says which host is asked for a route that its older daemon does not have', async () => {
+    const older = await serveOwner([]);
+    const asker = await serveAsker({ 'host-b': urlOf(older) });
+    running.push(older, asker);
+    const lacking = await ask(asker, 'GET', '/read?origin=host-b');
+    expect(lacking).toMatchObject({ status: 404, headers: { 'svc-host': 'host-b' } });
+    expect(JSON.parse(lacking.body)).toEqual({
+      error: 'not_found',
+      message:
+        'The daemon of host-b has no route with that path. If it is older than what asked, bring it up to date.',
+      unknown_route: true,
+    });
+  });
+
   it('is cancelled on the other host when the client disconnects', async () => {
     const { asker, seen } = await start();
     const call = nodeRequest({ port: asker.port, path: '/kept?origin=host-b', agent: false }).end();
