@@ -64,6 +64,8 @@ export type ForeignRequest = {
   deadline_ms: number;
   /** Where an answer that is no refusal must have the shape of its status; else it goes through as it comes. */
   replies?: Readonly<Record<number, ReplySchema>> | undefined;
+  /** As in its row. */
+  once_by_id?: boolean | undefined;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
 };
@@ -296,10 +298,11 @@ function readsOnly({ method }: RequestHead): boolean {
 }
 
 /** What the caller of a request that may have an effect has to know before it is sent again. */
-function effectOf({ head }: ForeignRequest, sent: 'nothing' | 'maybe'): string {
+function effectOf({ head, once_by_id }: ForeignRequest, sent: 'nothing' | 'maybe'): string {
   if (readsOnly(head)) return '';
-  return sent === 'nothing'
-    ? ' Nothing was sent.'
+  if (sent === 'nothing') return ' Nothing was sent.';
+  return once_by_id === true
+    ? ' It may have taken effect; sent again with the same message_id, it takes effect once.'
     : ' It may have taken effect: check on that host before you send it again.';
 }
 

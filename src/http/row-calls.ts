@@ -83,7 +83,8 @@ export class RowCalls {
     const deadline_ms = answer_ms + (upload === null ? 0 : body_timeout_ms);
     const signal = upload === null ? exchange.signal : AbortSignal.any([exchange.signal, upload.stopped]);
     const replies = row.checks_answer === true ? row.replies : undefined;
-    const request = { id: exchange.id, head, hops, to, body, deadline_ms, replies, signal };
+    const { once_by_id } = row;
+    const request = { id: exchange.id, head, hops, to, body, deadline_ms, replies, once_by_id, signal };
     call.handling = true;
     this.#forwarder.forward(request).then(
       (reply) => {

@@ -58,6 +58,8 @@ export type Row = {
    * anything else is answered with 502 `answer_unreadable`.
    */
   checks_answer?: boolean;
+  /** True where a request that names a `message_id` takes effect once, however often it is sent. */
+  once_by_id?: boolean;
   /** False: never sent in gzip or br. JSON of more than 1 KiB is, where the client takes it. */
   compress?: boolean;
   /**

@@ -41,6 +41,7 @@ export function messageFilesRows({ messages, pool }: Pick<Callers, 'messages' | 
       body_limit: BODY_LIMIT,
       body_timeout_ms: BODY_TIMEOUT_MS,
       checks_answer: true,
+      once_by_id: true,
       replies: { 200: receiptSchema.or(rehearsalSchema) },
       async handler({ body, headers }) {
         requireJson(headers['content-type']);

@@ -46,6 +46,7 @@ export function messagesRows(
       body: messageRequestSchema,
       body_limit: REQUEST_LIMIT,
       checks_answer: true,
+      once_by_id: true,
       replies: { 200: receiptSchema.or(rehearsalSchema) },
       async handler({ body }) {
         return { status: 200, json: await messages.call('send', body) };

@@ -138,6 +138,14 @@ describe('a host that cannot be asked', () => {
     expect((await ask(asker, 'GET', '/ok')).status).toBe(200);
   });
 
+  it('[MSG-3] may be sent again by its id where it takes effect once for each', async () => {
+    await beside(await listenRaw(() => undefined), {}, { answer_ms: 300, once_by_id: true });
+    const { message } = bodyOf(await write());
+    expect(message).toMatch(
+      /It may have taken effect; sent again with the same message_id, it takes effect once\.$/,
+    );
+  });
+
   it('is not asked over a socket that another user may have made, and the message names the fix', async () => {
     const scratch = scratchFolder();
     try {
