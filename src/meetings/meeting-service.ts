@@ -199,11 +199,7 @@ export class MeetingService {
   async #requireStart(asked: string): Promise<{ program: RecorderProgram; mode: MeetingMode }> {
     const current = await this.row();
     if (current !== null && current.state !== 'failed')
-      throw new CodedError(
-        'meeting_running',
-        `A meeting is ${current.state} here: "${current.title}"; stop it first with: svc meeting stop`,
-        { details: { meeting: current } },
-      );
+      throw new CodedError('meeting_running', runningRefusal(current), { details: { meeting: current } });
     const found = this.#in.findRecorder();
     if ('unavailable' in found) throw new CodedError('recorder_unavailable', found.unavailable);
     const modes = modesOf(found, this.#in.platform);
@@ -388,6 +384,13 @@ export class MeetingService {
 
 function unseen(folder: string): string {
   return `The disk of ${folder} does not answer; the meeting is shown as it was last seen. `;
+}
+
+/** Why no other meeting is started beside one, and what ends that. */
+function runningRefusal({ state, title, error }: Meeting): string {
+  if (state !== 'stopping')
+    return `A meeting is ${state} here: "${title}"; stop it first with: svc meeting stop`;
+  return `The meeting "${title}" is still being stopped here; ${error ?? 'start the next one in a moment'}`;
 }
 
 function placeOf({ owner, fiber_uid }: MeetingRecord): ScribePlace {

@@ -322,6 +322,35 @@ describe('the transcript of a recorder that died', () => {
   });
 });
 
+describe('a start beside a meeting', () => {
+  const start = (service: MeetingService) =>
+    service.start({
+      ...{ mode: 'phone', note: 'Budget', fiber: null, fiber_uid: null, owner: null },
+      ...{ mirror: null, dry_run: false },
+    });
+
+  it('[MTG-3] is refused with the command that stops that one', async () => {
+    say('live');
+    await expect(start(await adopt())).rejects.toMatchObject({
+      code: 'meeting_running',
+      message: 'A meeting is live here: "Weekly"; stop it first with: svc meeting stop',
+    });
+  });
+
+  it('[MTG-3] asks nobody to stop what is being stopped, and names what ends a stop that is late', async () => {
+    say('stopping');
+    const service = await adopt({ stop_asked_at: clock.now() });
+    await expect(start(service)).rejects.toMatchObject({
+      code: 'meeting_running',
+      message: 'The meeting "Weekly" is still being stopped here; start the next one in a moment',
+    });
+    await clock.advance(40_000);
+    await expect(start(service)).rejects.toMatchObject({
+      message: expect.stringMatching(/is still being stopped here; .*End it with: kill -9 \d+$/),
+    });
+  });
+});
+
 describe('a start that nobody answers', () => {
   it('[MTG-4] is followed all the same, since its recorder may run', async () => {
     const service = new MeetingService(
