@@ -108,6 +108,48 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('says that it is silenced for as long as its microphone is, and that nothing is recorded once that was taken away', async () => {
+    const page = await open();
+    await page.learn(`{
+      const { getUserMedia } = MediaDevices.prototype;
+      MediaDevices.prototype.getUserMedia = async function (asked) {
+        const stream = await getUserMedia.call(this, asked);
+        [window.track] = stream.getTracks();
+        return stream;
+      };
+      window.AudioContext = class extends AudioContext {
+        constructor() {
+          super();
+          window.context = this;
+        }
+      };
+    }`);
+    await read(page, 'Start recording');
+    await fill(page, 'Project', '/p/gauges');
+    await click(page, 'Start recording');
+    await read(page, 'This phone is the microphone.');
+    const silence = (muted: boolean) =>
+      page.run(
+        `(muted) => {
+          Object.defineProperty(track, 'muted', { value: muted, configurable: true });
+          track.dispatchEvent(new Event(muted ? 'mute' : 'unmute'));
+        }`,
+        muted,
+      );
+    await silence(true);
+    await read(page, 'This device silences its microphone now');
+    // A call ends: the audio of the page goes on before its microphone does.
+    await page.learn('context.suspend().then(() => context.resume()).then(() => undefined)');
+    await page.settled();
+    expect(await words(page)).toContain('This device silences its microphone now');
+    await silence(false);
+    await read(page, 'This phone is the microphone.');
+    await page.learn("track.dispatchEvent(new Event('ended')); undefined");
+    await read(page, 'The microphone was taken away from this page, and nothing is recorded.');
+    await click(page, 'Use this phone as the microphone');
+    await read(page, 'This phone is the microphone.');
+  });
+
   it('[AUD-8] leaves the meeting to a phone that took over, says so, and takes it back by a tap', async () => {
     const first = await begin();
     await sends('its first frames');

@@ -60,19 +60,20 @@ function connectable(context: AudioContext, stream: MediaStream, on: Heard): Mic
     else on.level(data);
   };
   tell({ kind: 'listen', port: tap.port }, [tap.port]);
-  for (const track of stream.getAudioTracks()) {
+  const tracks = stream.getAudioTracks();
+  const tellMuted = () => on.muted(context.state !== 'running' || tracks.some(({ muted }) => muted));
+  for (const track of tracks) {
     track.onended = () => on.taken();
-    track.onmute = () => on.muted(true);
-    track.onunmute = () => on.muted(false);
+    track.onmute = tellMuted;
+    track.onunmute = tellMuted;
   }
   // A phone stops the audio of a page for a call, and does not always begin again by itself.
   const wake = () => {
     if (!document.hidden && context.state !== 'closed') void context.resume();
   };
   document.addEventListener('visibilitychange', wake);
-  const tellState = () => on.muted(context.state !== 'running');
-  context.onstatechange = tellState;
-  tellState();
+  context.onstatechange = tellMuted;
+  tellMuted();
   return {
     connect: (launch) => tell({ kind: 'connect', url: audioUrl(launch) }),
     close() {

@@ -65,7 +65,11 @@ export function audioSays(state: AudioState, muted: boolean, other: boolean): Au
     return { tone: 'fault', text, offer: 'use' };
   }
   if (state.kind === 'taken_away')
-    return { tone: 'fault', text: 'The microphone was taken away from this page.', offer: 'use' };
+    return {
+      tone: 'fault',
+      text: 'The microphone was taken away from this page, and nothing is recorded.',
+      offer: 'use',
+    };
   if (state.kind === 'over') return overSays(state);
   if (muted)
     return {
