@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { within } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import {
@@ -34,6 +35,10 @@ const RECORDER = 'the recorder';
 
 /** How long a mark waits in its request for a scribe that starts, in milliseconds; it is tried again afterwards. */
 const SCRIBE_WAIT_MS = 1_000;
+/** How long the request of a mark waits for its scribe to be told, in milliseconds: its line is written before. */
+const TELL_MS = 3_000;
+
+const NOT_TOLD_YET = 'its host has not answered yet, and may tell it later. The line is in the transcript';
 
 /** A mark, and the id by which a second try is the same message. */
 type MarkToTell = Marked & { message_id: string };
@@ -197,8 +202,11 @@ export function meetingRows(
         const marked = await audio.call('mark_meeting', { ...(text !== undefined && { text }), dry_run });
         if ('dry_run' in marked) return { status: 200, json: marked };
         const mark = { ...marked, message_id: randomUUID() };
-        const { why: undelivered, later } = await tellScribe(mark);
-        if (later) late.add(mark);
+        const telling = tellScribe(mark).then(({ why, later }) => {
+          if (later) late.add(mark);
+          return why;
+        });
+        const undelivered = (await within(context.clock, TELL_MS, telling)) ? await telling : NOT_TOLD_YET;
         const { line, meeting, place } = marked;
         return {
           status: 200,

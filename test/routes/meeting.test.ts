@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Meeting } from '../../src/contract/http/meeting.ts';
 import { FIBER, REFUSED } from './samples.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
@@ -62,4 +63,28 @@ it('says of a mark that waits for its scribe that this daemon alone remembers to
     200,
     expect.stringContaining('unless this daemon ends before'),
   ]);
+});
+
+it('answers a mark that is written though the host of its scribe hangs, and tells that scribe once', async () => {
+  served = await serveRoutes();
+  const { audio, fleet } = served.callers;
+  served.context.clock.after = (_, run) => systemClock.after(1, run);
+  audio.answers.mark_meeting = () => ({
+    ...{ line: '# mark 10:00:00 agreed', meeting: { ...MEETING, state: 'live' } },
+    place: { owner: 'host-b', fiber_uid: FIBER.uid },
+  });
+  const session = { harness: 'claude', native_id: 's-1' };
+  fleet.answers.scribe = () => ({ scribe: { host: 'host-b', fiber: FIBER.id, uid: FIBER.uid, session } });
+  const hanging = Promise.withResolvers<{ status: number; body: unknown }>();
+  let writes = 0;
+  fleet.answers.write_to_host = () => {
+    writes += 1;
+    return hanging.promise;
+  };
+  const { status, json } = await served.post('/api/v1/meeting/mark', { text: 'agreed' });
+  expect([status, json.line]).toEqual([200, '# mark 10:00:00 agreed']);
+  expect(json.undelivered).toContain('has not answered yet');
+  hanging.resolve({ status: 200, body: {} });
+  await served.get('/api/v1/version');
+  expect(writes).toBe(1);
 });
