@@ -84,6 +84,21 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(Math.abs(frames.length - (seconds * SAMPLE_RATE) / FRAME_SAMPLES)).toBeLessThan(12);
   });
 
+  it('says that nothing is recorded while the worker of a meeting that is there is still told of it', async () => {
+    const page = await open();
+    await read(page, 'Start recording');
+    await fill(page, 'Project', '/p/gauges');
+    const answer = await holdAnswer(page, '/capture');
+    await click(page, 'Start recording');
+    await answer.arrived();
+    await read(page, 'Review of the gauges');
+    await read(page, 'The microphone is open. Nothing is recorded until the start is complete');
+    expect(daemon.sent.length).toBe(0);
+    await answer.release();
+    await read(page, 'This phone is the microphone.');
+    await sends('its first frames');
+  });
+
   it('[AUD-4] says why nothing is recorded while the recorder loads, and sends nothing until then', async () => {
     daemon.greets = { state: 'waiting', reason: 'The recorder loads its model.' };
     const page = await begin();

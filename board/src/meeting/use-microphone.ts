@@ -77,6 +77,7 @@ export function useMicrophone(): UsedMicrophone {
             setState({ kind: 'taken_away' });
           },
         });
+        setState({ kind: 'open' });
         return true;
       } catch (error) {
         const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };

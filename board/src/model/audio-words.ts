@@ -17,6 +17,8 @@ export type AudioState =
   /** The page is not the microphone. */
   | { kind: 'off' }
   | { kind: 'opening' }
+  /** It is open, and the meeting that it is for is being started. */
+  | { kind: 'open' }
   /** The browser gives no microphone. */
   | { kind: 'no_microphone'; name: string; message: string }
   /** The system took the microphone away. */
@@ -60,6 +62,12 @@ export function audioSays(state: AudioState, muted: boolean, other: boolean): Au
     };
   if (state.kind === 'opening')
     return { tone: 'waiting', text: 'The browser opens the microphone. It may ask you first.', offer: null };
+  if (state.kind === 'open')
+    return {
+      tone: 'waiting',
+      text: 'The microphone is open. Nothing is recorded until the start is complete: the worker of the meeting is told of it.',
+      offer: null,
+    };
   if (state.kind === 'no_microphone') {
     const text = NO_MICROPHONE[state.name] ?? `The microphone cannot be used: ${state.message}`;
     return { tone: 'fault', text, offer: 'use' };

@@ -144,6 +144,7 @@ describe('how the audio stands', () => {
   const STATES: readonly [AudioState, boolean, string, string | null][] = [
     [{ kind: 'off' }, false, 'No phone is the microphone', 'use'],
     [{ kind: 'opening' }, false, 'It may ask you first', null],
+    [{ kind: 'open' }, false, 'Nothing is recorded until', null],
     [{ kind: 'no_microphone', name: 'NotAllowedError', message: '' }, false, 'not allowed', 'use'],
     [{ kind: 'no_microphone', name: 'NotFoundError', message: '' }, false, 'no microphone', 'use'],
     [{ kind: 'no_microphone', name: 'NotReadableError', message: '' }, false, 'Another program', 'use'],
