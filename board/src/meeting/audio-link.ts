@@ -21,6 +21,8 @@ export type LinkSurroundings = {
 export const BEHIND_BYTES = 64_000;
 /** A link that has been behind for so long leads nowhere. */
 const STALLED_MS = 10_000;
+/** A daemon says at once how a connection stands; a browser itself gives up a network that is gone after minutes. */
+const UNANSWERED_MS = 10_000;
 /** The last is short: what is said between the return of the daemon and the next try is lost. */
 const RETRY_MS = [500, 1_000, 2_000] as const;
 /** As in the contract. */
@@ -57,6 +59,7 @@ export class AudioLink {
       },
     });
     this.#socket = socket;
+    this.#callOff = this.#in.after(UNANSWERED_MS, () => this.#retry());
   }
 
   /** Sends a frame, or drops it: `idle` where the recorder takes none, `behind` where the line is two seconds behind. */
@@ -84,6 +87,7 @@ export class AudioLink {
   #hear(text: string): void {
     const message = messageOf(text);
     if (message === null) return;
+    this.#callOff();
     this.#failures = 0;
     if (message.state === 'waiting') this.#become({ kind: 'waiting', reason: message.reason });
     else if (message.state === 'connected') this.#become({ kind: 'connected' });

@@ -124,6 +124,21 @@ describe('the audio of a phone', () => {
     expect(world.link.send(FRAME)).toBe('sent');
   });
 
+  it('takes a connection on which nothing is answered for a lost one, and leaves one that was answered', () => {
+    const world = new World();
+    world.link.open();
+    const { socket } = world;
+    world.pass(9_999);
+    expect([socket.open, world.state.kind]).toEqual([true, 'connecting']);
+    world.pass(1);
+    expect([socket.open, world.state.kind]).toEqual([false, 'lost']);
+    world.pass(500);
+    expect(world.sockets.length).toBe(2);
+    world.say({ state: 'waiting', reason: 'It loads.' });
+    world.pass(60_000);
+    expect([world.sockets.length, world.state.kind]).toEqual([2, 'waiting']);
+  });
+
   it('is connected again after a lost connection, more slowly each time but never later than 2 s, and quickly once it worked', () => {
     const world = connected();
     const waits: number[] = [];
