@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, opendirSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpack } from 'msgpackr';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
@@ -89,7 +89,7 @@ class Sweep {
   }
 
   read(paths: readonly string[]): Reading {
-    if (!isDirectory(this.#base)) throw storeUnavailable(this.#root, new Error('it is gone'));
+    this.#requireStore();
     for (const path of paths) {
       if (path.endsWith('/')) this.#walk(path.slice(0, -1));
       else this.#documents.look(path);
@@ -134,7 +134,12 @@ class Sweep {
 
   #requireStore(): void {
     try {
-      readdirSync(this.#base);
+      const folder = opendirSync(this.#base);
+      try {
+        folder.readSync();
+      } finally {
+        folder.closeSync();
+      }
     } catch (error) {
       throw storeUnavailable(this.#root, error);
     }
@@ -220,10 +225,6 @@ class Sweep {
     };
     keepBelow(path);
   }
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function isFolder(unread: string): boolean {

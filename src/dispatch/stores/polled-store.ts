@@ -15,6 +15,8 @@ import type { StorePoll } from './store-poll.ts';
 
 /** Hints of one burst of changes are taken together, in milliseconds. */
 const HINT_SETTLE_MS = 15;
+/** How often a store that is away is asked whether it is back, in milliseconds. */
+const AWAY_MS = 2_000;
 /** Folders and documents that came and are looked at alone; of more, a listing tells. */
 const MOST_CAME = 64;
 /** How often what came is looked at again because it had folders that were not watched yet. */
@@ -56,6 +58,7 @@ export class PolledStore {
   /** Folders by hint; true where the folder itself may be another one now. */
   #hinted = new Map<string, boolean>();
   #hintTimer: (() => void) | null = null;
+  #awayTimer: (() => void) | null = null;
   readonly #came = new Map<string, Came>();
   readonly #went = new Set<string>();
   #looking = false;
@@ -101,7 +104,10 @@ export class PolledStore {
     this.#ticks_since += 1;
     const done = await (options.whole || this.#mustList() ? this.#list() : this.#lookAtUnwatchable());
     if (this.#closed) return false;
-    if (!done) this.#must_list = true;
+    if (!done) {
+      this.#must_list = true;
+      this.#awaitReturn();
+    }
     this.#options.poll.count(this.#options.index.count(this.root));
     return done;
   }
@@ -109,7 +115,22 @@ export class PolledStore {
   close(): void {
     this.#closed = true;
     this.#hintTimer?.();
+    this.#awayTimer?.();
     this.#watch?.close();
+  }
+
+  /** No event tells that a disk was mounted or a permission given. */
+  #awaitReturn(): void {
+    const { clock, poll, deadline_ms } = this.#options;
+    if (!poll.isAway) return;
+    const ask = async () => {
+      const back = await poll.isBack(deadline_ms);
+      this.#awayTimer = null;
+      if (this.#closed || !poll.isAway) return;
+      if (back) this.#listSoon();
+      else this.#awaitReturn();
+    };
+    this.#awayTimer ??= clock.after(AWAY_MS, () => void ask());
   }
 
   #mustList(): boolean {

@@ -39,7 +39,7 @@ const MOST_JOBS = 8;
 /** Paths that one job is given at least: enough that a job is worth its messages. */
 const LEAST_SHARE = 16;
 
-/** A store that keeps failing is asked less and less often: a stuck disk holds a thread at every try. */
+/** A store that keeps answering late is asked less and less often: a stuck disk holds a thread at every try. */
 const RETRY = { first: 1_000, most: 300_000 };
 /** A document whose parse was ended is tried again, for it may be the machine that was slow; each try costs a thread. */
 const PARSE_RETRY = { first: 60_000, most: 3_600_000 };
@@ -61,6 +61,7 @@ export class StorePoll {
   #table: Uint8Array = new Uint8Array(0);
   #health: StoreHealth;
   #failures = 0;
+  #is_away = false;
   /** By a timer, and not by the time that it is: a clock can be turned back. */
   #is_waiting = false;
   #running: Promise<SweepResult | null> | null = null;
@@ -118,6 +119,20 @@ export class StorePoll {
     return proof === 'answers';
   }
 
+  /** Whether the last listing was refused at once, as where the disk is not mounted: that costs nothing to ask again. */
+  get isAway(): boolean {
+    return this.#is_away;
+  }
+
+  /** Whether a store that is away has something to list again, or answers too late to tell. */
+  async isBack(deadline_ms: number): Promise<boolean> {
+    if (!(await this.answers())) return false;
+    return this.look(new Map(), deadline_ms).then(
+      () => true,
+      (error) => !isRefused(error),
+    );
+  }
+
   /** What lies at and below these paths, read by a thread of the pool; what is gone is left out. */
   async look(paths: ReadonlyMap<string, Came>, deadline_ms: number): Promise<Reading> {
     const base = join(this.root, FIBERS_FOLDER);
@@ -143,7 +158,8 @@ export class StorePoll {
       this.#succeeded(result, started);
       return result;
     } catch (error) {
-      this.#failed(messageOf(error));
+      if (isRefused(error)) this.#away(messageOf(error));
+      else this.#failed(messageOf(error));
       return null;
     }
   }
@@ -255,6 +271,7 @@ export class StorePoll {
       first === undefined ? null : `${first.path}: ${first.message}${more > 0 ? ` (and ${more} more)` : ''}`;
     this.#health = { ...this.#health, state: 'ok', last_ok_at: now, last_ms: now - started, error };
     this.#failures = 0;
+    this.#is_away = false;
   }
 
   #silent(): void {
@@ -269,8 +286,17 @@ export class StorePoll {
     this.#health = { ...this.#health, state, error };
   }
 
+  #away(message: string): void {
+    if (!this.#is_away || this.#health.error !== message)
+      this.#logger.warn({ store: this.root, detail: message }, 'a store is away');
+    this.#is_away = true;
+    this.#unfinished = null;
+    this.#unlisted(message);
+  }
+
   #failed(message: string): void {
     this.#failures += 1;
+    this.#is_away = false;
     this.#is_waiting = true;
     this.#clock.after(backoffDelay(RETRY, this.#failures), () => {
       this.#is_waiting = false;
@@ -281,4 +307,8 @@ export class StorePoll {
       'a store could not be listed',
     );
   }
+}
+
+function isRefused(error: unknown): boolean {
+  return isCoded(error, 'store_unavailable');
 }

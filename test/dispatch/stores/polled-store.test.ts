@@ -259,6 +259,18 @@ describe('a watched store', () => {
     await until('an edit', () => bed.nameOf(path) === 'edited');
   });
 
+  it('[DSP-1] asks for a listing soon after it is back, without a tick', async () => {
+    bed = new Bed();
+    bed.write('a');
+    await bed.settle();
+    renameSync(bed.store.root, `${bed.store.root}.away`);
+    expect([await bed.tick(true), bed.polled.health.state]).toEqual([false, 'stale']);
+    bed.followed.length = 0;
+    renameSync(`${bed.store.root}.away`, bed.store.root);
+    await until('the wish', () => bed.followed.some(({ listing }) => listing));
+    expect([await bed.tick(), bed.polled.health.state]).toEqual([true, 'ok']);
+  });
+
   it('reads at every tick what no watch of its folders reports: links, files with two names', async () => {
     bed = new Bed();
     const outside = join(bed.scratch.path, 'outside.md');

@@ -148,18 +148,39 @@ describe('StorePoll', () => {
 
   it('asks a store that failed again after a wait, also when the clock is turned back meanwhile', async () => {
     const clock = new FakeClock();
+    let asleep = true;
+    const sleepy: StoreReader = {
+      async run(job, input, options) {
+        const done = await pool.run(job, input, options);
+        if (asleep) throw new CodedError('deadline_exceeded', 'the disk is asleep');
+        return done;
+      },
+    };
     const poll = new StorePoll({
-      ...{ root: temp.root, clock, logger: silentLogger, pool, disks: answeringDisks },
+      ...{ root: temp.root, clock, logger: silentLogger, pool: sleepy, disks: answeringDisks },
     });
-    rmSync(temp.root, { recursive: true });
     await poll.sweep(10_000);
-    initStore(temp.root);
-    expect(await poll.sweep(10_000)).toBeNull();
+    asleep = false;
+    expect([await poll.sweep(10_000), poll.isAway]).toEqual([null, false]);
     expect(jobs).toEqual(['sweep_store']);
     clock.advance(1_000);
     clock.jumpTo(clock.now() - 90 * 60_000);
     expect(await poll.sweep(10_000)).not.toBeNull();
     expect(poll.health).toMatchObject({ state: 'ok', error: null });
+  });
+
+  it('[DSP-1] asks a store that is away again at once, however often it was away', async () => {
+    const clock = new FakeClock();
+    const poll = new StorePoll({
+      ...{ root: temp.root, clock, logger: silentLogger, pool, disks: answeringDisks },
+    });
+    rmSync(temp.root, { recursive: true });
+    for (const _ of [1, 2, 3, 4]) expect(await poll.sweep(10_000)).toBeNull();
+    expect([poll.isAway, await poll.isBack(10_000)]).toEqual([true, false]);
+    initStore(temp.root);
+    expect(await poll.isBack(10_000)).toBe(true);
+    expect(await poll.sweep(10_000)).not.toBeNull();
+    expect([poll.isAway, poll.health.state]).toEqual([false, 'ok']);
   });
 });
 
