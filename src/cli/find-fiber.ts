@@ -8,7 +8,7 @@ import { expandHome, readSettings, type Settings } from '../config/settings.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { type FoundFiber, findFiber } from '../fibers/find-fiber.ts';
 import { openStore, type Store } from '../fibers/store.ts';
-import { storeUnavailable } from '../fibers/sweep.ts';
+import { storeUnavailable } from '../fibers/store-away.ts';
 import type { CliContext } from './command-line/verb.ts';
 
 /** The stores of a verb, and the errors of those that could not be opened. */

@@ -43,7 +43,8 @@ import {
 } from './fiber-id.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
-import { storeUnavailable, sweepStore } from './sweep.ts';
+import { storeAway, storeUnavailable } from './store-away.ts';
+import { sweepStore } from './sweep.ts';
 import { decodeSweep, type SweepError } from './sweep-result.ts';
 
 export type StoreOptions = {
@@ -107,17 +108,14 @@ export function initStore(root: string): Store {
 /** Opens the store of a folder; throws `store_unavailable` if it has no readable `.fibers`. */
 export function openStore(root: string, options: StoreOptions = {}): Store {
   const absolute = resolve(root);
-  try {
-    readdirSync(join(absolute, FIBERS_FOLDER));
-  } catch (error) {
+  const away = storeAway(absolute);
+  if (systemCode(away) === 'ENOENT')
     throw new CodedError(
       'store_unavailable',
-      systemCode(error) === 'ENOENT'
-        ? `${absolute} is not a store; make it one with: svc fiber init ${shellWord(absolute)}`
-        : `${absolute} is not a readable store (${messageOf(error)}); give yourself access to it`,
-      { cause: error },
+      `${absolute} is not a store; make it one with: svc fiber init ${shellWord(absolute)}`,
+      { cause: away },
     );
-  }
+  if (away !== null) throw storeUnavailable(absolute, away);
   return new Store(absolute, options);
 }
 
@@ -483,12 +481,8 @@ export class Store {
   }
 
   #away(): CodedError | null {
-    try {
-      statSync(this.#base);
-      return null;
-    } catch (error) {
-      return storeUnavailable(this.root, error);
-    }
+    const away = storeAway(this.root);
+    return away === null ? null : storeUnavailable(this.root, away);
   }
 
   #place(path: string) {

@@ -1,9 +1,7 @@
-import { type Dirent, opendirSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { unpack } from 'msgpackr';
-import { CodedError, messageOf, systemCode } from '../base/errors.ts';
-import { shellWord } from '../base/shell-word.ts';
-import { FIBERS_FOLDER } from './fiber-id.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
+import { storeAway, storeUnavailable } from './store-away.ts';
 import { SweepFindings } from './sweep-findings.ts';
 import { encodeResult, type Reading, type SweepResult } from './sweep-result.ts';
 import {
@@ -59,7 +57,6 @@ export function readDocuments(
 /** The folders of one sweep, walked from the root of the store. */
 class Sweep {
   readonly #root: string;
-  readonly #base: string;
   readonly #now: number;
   readonly #name_all: boolean;
   readonly #follow: boolean;
@@ -74,7 +71,6 @@ class Sweep {
   constructor(root: string, table: Uint8Array, now: number, options: SweepOptions) {
     const { most_new = Number.POSITIVE_INFINITY, name_all = false, follow = false } = options;
     this.#root = root;
-    this.#base = join(root, FIBERS_FOLDER);
     this.#now = now;
     this.#name_all = name_all;
     this.#follow = follow;
@@ -133,16 +129,8 @@ class Sweep {
   }
 
   #requireStore(): void {
-    try {
-      const folder = opendirSync(this.#base);
-      try {
-        folder.readSync();
-      } finally {
-        folder.closeSync();
-      }
-    } catch (error) {
-      throw storeUnavailable(this.#root, error);
-    }
+    const away = storeAway(this.#root);
+    if (away !== null) throw storeUnavailable(this.#root, away);
   }
 
   #walk(path: string): void {
@@ -242,13 +230,4 @@ function groupByParent(paths: readonly string[]): Map<string, number[]> {
     else group.push(row);
   });
   return groups;
-}
-
-/** The refusal of a store that cannot be read as a whole. */
-export function storeUnavailable(root: string, error: unknown): CodedError {
-  return new CodedError(
-    'store_unavailable',
-    `the store ${root} cannot be read (${messageOf(error)}); mount its disk or fix its path; make a new one with: svc fiber init ${shellWord(root)}`,
-    { cause: error },
-  );
 }

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { storeAway } from '../../fibers/store-away.ts';
 
 export type Came = 'folder' | 'document';
 
@@ -82,7 +83,7 @@ export class FolderHints {
   follow(hints: ReadonlyMap<string, boolean>): Followed {
     const followed: Followed = { moved: [], came: new Map(), went: [] };
     // Of a store that is gone as a whole nothing is known.
-    if (!existsSync(this.#base)) return followed;
+    if (storeAway(dirname(this.#base)) !== null) return followed;
     for (const [folder, replaced] of hints) {
       if (folder !== this.#base) {
         const path = documentOf(folder);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -6,6 +5,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { StoreHealth } from '../../contract/http/state.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
+import { storeAway } from '../../fibers/store-away.ts';
 import type { StoreIndex, SweepTicket } from '../../fibers/store-index.ts';
 import type { StoreWatch, watchStore } from '../../fibers/watch.ts';
 import type { Disks } from '../../platform/disks.ts';
@@ -257,7 +257,7 @@ export class PolledStore {
     const went = [...this.#went];
     this.#went.clear();
     // Of a store that is gone as a whole the rows stay, and the listing says so.
-    if (went.length > MOST_CAME || !existsSync(this.#base)) this.#listSoon();
+    if (went.length > MOST_CAME || storeAway(this.root) !== null) this.#listSoon();
     else this.#refresh(went);
     if (went.length > 0) this.#options.onFollowed([], { went: true, listing: false });
   }

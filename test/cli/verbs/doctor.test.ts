@@ -152,6 +152,19 @@ describe('svc doctor', () => {
     ]);
   });
 
+  it('names the fix for a store that is away or whose folder is something else', async () => {
+    const [gone, file] = [join(machine.folder, 'gone'), join(machine.folder, 'file')];
+    mkdirSync(file);
+    writeFileSync(join(file, '.fibers'), '');
+    write('stores.json', [gone, file]);
+    const mend = (root: string) =>
+      `mount its disk or fix its path; make a new one with: svc fiber init ${root}`;
+    expect((await examine()).of('store')).toMatchObject([
+      { level: 'fail', what: expect.stringContaining(`${gone} cannot be read (ENOENT`), mend: mend(gone) },
+      { level: 'fail', what: expect.stringContaining(`${file} cannot be read (ENOTDIR`), mend: mend(file) },
+    ]);
+  });
+
   it('[DSP-7] checks the stores of the environment, else those of stores.json', async () => {
     const store = join(machine.folder, 'store');
     mkdirSync(join(store, '.fibers'), { recursive: true });
@@ -159,7 +172,7 @@ describe('svc doctor', () => {
     expect((await examine()).of('store')).toEqual([{ name: 'store', level: 'ok', what: store, mend: null }]);
     machine.env.SVC_STORES = '/nowhere/at-all';
     expect((await examine()).of('store')).toMatchObject([
-      { level: 'fail', mend: 'make it with: mkdir -p /nowhere/at-all/.fibers' },
+      { level: 'fail', mend: expect.stringContaining('svc fiber init /nowhere/at-all') },
     ]);
   });
 

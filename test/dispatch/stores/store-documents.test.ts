@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -71,6 +71,12 @@ it('[DSP-1] keeps the rows of a store that is away as a whole, makes none in its
   await expect(documents.nest(known, null)).rejects.toThrow(refused);
   expect([...documents.all()].map(({ id }) => id)).toEqual(['known']);
   expect(existsSync(folder)).toBe(false);
+  // What lies in the place of the folder says nothing of a fiber either.
+  writeFileSync(folder, '');
+  expect(() => documents.reread(known)).toThrow(refused);
+  await expect(documents.open('known')).rejects.toThrow(refused);
+  expect([...documents.all()].map(({ id }) => id)).toEqual(['known']);
+  rmSync(folder);
   renameSync(`${folder}.away`, folder);
   expect(await documents.edit(known, () => ({ set: { outcome: 'x' } }))).toMatchObject({ outcome: 'x' });
 });

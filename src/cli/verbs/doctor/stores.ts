@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isCoded, systemCode } from '../../../base/errors.ts';
 import { readStores } from '../../../config/path-lists.ts';
 import { identifyStore } from '../../../fibers/identify-store.ts';
+import { storeAway, storeFault } from '../../../fibers/store-away.ts';
 import { type Check, type DoctorContext, type Finding, fail, lack, ok } from './check.ts';
 import { isDiskFull } from './full-disk.ts';
 
@@ -47,19 +48,22 @@ async function store(root: string, follow: boolean, disks: DoctorContext['disks'
       `the disk of ${root} does not answer`,
       'mount it again; the other stores still work',
     );
+  const away = storeAway(root);
+  if (away !== null) {
+    const { said, mend } = storeFault(root, away);
+    return fail('store', said, mend);
+  }
   try {
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    accessSync(folder, constants.W_OK | constants.X_OK);
     if (isDiskFull(folder))
       return fail('store', `no space is left on the disk of ${root}`, 'free space there');
     return ok('store', follow ? `${root} (documents may be links out of it)` : root);
   } catch (error) {
     const code = systemCode(error);
-    return code === 'ENOENT'
-      ? fail('store', `${folder} does not exist`, `make it with: mkdir -p ${folder}`)
-      : fail(
-          'store',
-          `${folder} cannot be read and written (${code ?? 'unknown error'})`,
-          code === 'EROFS' ? 'remount its file system writable' : 'give yourself access to it',
-        );
+    return fail(
+      'store',
+      `${folder} cannot be written (${code ?? 'unknown error'})`,
+      code === 'EROFS' ? 'remount its file system writable' : 'give yourself access to it',
+    );
   }
 }
