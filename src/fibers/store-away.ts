@@ -31,7 +31,7 @@ export function storeFault(root: string, error: unknown): { said: string; mend: 
       return { said, mend: `give this user permission to read ${join(root, FIBERS_FOLDER)}` };
     case 'EMFILE':
     case 'ENFILE':
-      return { said, mend: 'allow more open files (ulimit -n)' };
+      return { said, mend: 'raise the limit of open files (ulimit -n)' };
     default:
       return {
         said,

@@ -14,6 +14,9 @@ const MENDS: Readonly<Record<string, { said: string; mend: string }>> = {
     said: 'this user may not write there',
     mend: 'give this user write permission on it and on its folder',
   },
+  EFBIG: { said: 'it would grow over the limit of this user for files', mend: 'raise the limit (ulimit -f)' },
+  EMFILE: { said: 'too many files are open', mend: 'raise the limit (ulimit -n)' },
+  ENFILE: { said: 'too many files are open on this machine', mend: 'end programs that you do not need' },
   ENOENT: { said: 'its folder is missing', mend: 'restore the folder' },
   ENOTDIR: { said: 'a part of its path is not a folder', mend: 'restore the folder' },
 };
