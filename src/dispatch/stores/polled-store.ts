@@ -124,7 +124,7 @@ export class PolledStore {
     const { clock, poll, deadline_ms } = this.#options;
     if (!poll.isAway) return;
     const ask = async () => {
-      const back = await poll.isBack(deadline_ms);
+      const back = await poll.isThere(deadline_ms);
       this.#awayTimer = null;
       if (this.#closed || !poll.isAway) return;
       if (back) this.#listSoon();
@@ -153,7 +153,9 @@ export class PolledStore {
   }
 
   async #lookAtUnwatchable(): Promise<boolean> {
-    if (!(await this.#options.poll.answers())) return false;
+    const { poll, deadline_ms } = this.#options;
+    // No event tells that a folder above was moved or that a disk was hidden by another.
+    if (!(await poll.isThere(deadline_ms))) return this.#list();
     for (const path of this.#unwatchable) this.#came.set(path, 'document');
     this.#lookSoon();
     return true;

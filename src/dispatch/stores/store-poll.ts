@@ -113,7 +113,7 @@ export class StorePoll {
   }
 
   /** Whether the disk answers: one that does not costs no thread, and is asked again in the background. */
-  async answers(): Promise<boolean> {
+  async #answers(): Promise<boolean> {
     const proof = await this.#disks.prove(join(this.root, FIBERS_FOLDER));
     if (proof === 'silent') this.#silent();
     return proof === 'answers';
@@ -124,9 +124,9 @@ export class StorePoll {
     return this.#is_away;
   }
 
-  /** Whether a store that is away has something to list again, or answers too late to tell. */
-  async isBack(deadline_ms: number): Promise<boolean> {
-    if (!(await this.answers())) return false;
+  /** Whether the store can be listed, or answers too late to tell. */
+  async isThere(deadline_ms: number): Promise<boolean> {
+    if (!(await this.#answers())) return false;
     return this.look(new Map(), deadline_ms).then(
       () => true,
       (error) => !isRefused(error),
@@ -147,7 +147,7 @@ export class StorePoll {
 
   async #sweep(deadline_ms: number, onListing: OnListing): Promise<SweepResult | null> {
     const started = this.#clock.now();
-    if (!(await this.answers())) return null;
+    if (!(await this.#answers())) return null;
     try {
       const result = await this.#list(deadline_ms, onListing);
       if (result.table !== null) {

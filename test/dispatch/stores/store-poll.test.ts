@@ -176,9 +176,9 @@ describe('StorePoll', () => {
     });
     rmSync(temp.root, { recursive: true });
     for (const _ of [1, 2, 3, 4]) expect(await poll.sweep(10_000)).toBeNull();
-    expect([poll.isAway, await poll.isBack(10_000)]).toEqual([true, false]);
+    expect([poll.isAway, await poll.isThere(10_000)]).toEqual([true, false]);
     initStore(temp.root);
-    expect(await poll.isBack(10_000)).toBe(true);
+    expect(await poll.isThere(10_000)).toBe(true);
     expect(await poll.sweep(10_000)).not.toBeNull();
     expect([poll.isAway, poll.health.state]).toEqual([false, 'ok']);
   });
