@@ -8,8 +8,9 @@ import { sessionNamed } from '../../mux/mux-listing.ts';
 import { resumeSessionName } from '../../mux/session-name.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { followSession } from '../run/follow-session.ts';
-import type { ResumeMode } from '../run/run-id.ts';
+import { isOfStandingRole, type ResumeMode } from '../run/run-id.ts';
 import { isInVain, probeTranscript } from '../run/run-session.ts';
+import { isLaunchId } from '../run-directory/run-directory.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 import { decideResume, type ResumeDecision, type ResumeFacts } from './resume.ts';
@@ -84,9 +85,12 @@ async function resumeFacts(
 function lastRun(world: Pick<World, 'runDirectories'>, document: FiberDocument): RunManifest | undefined {
   const run_id = document.svc?.runtime?.run_id;
   if (run_id === undefined) return undefined;
-  return world.runDirectories
-    .all()
-    .findLast((manifest) => manifest.uid === document.uid && manifest.run_id === run_id);
+  const isIt = (manifest: RunManifest) => manifest.uid === document.uid && manifest.run_id === run_id;
+  const { runDirectories } = world;
+  if (isOfStandingRole(run_id)) return runDirectories.all().findLast(isIt);
+  // The run id is the launch id, and that of a start which hundreds go before is found without reading theirs.
+  const read = isLaunchId(run_id) ? runDirectories.manifest(run_id) : null;
+  return read?.kind === 'found' && isIt(read.value) ? read.value : undefined;
 }
 
 /** What the hooks reported counts even when the daemon was down at that time (P7). */

@@ -10,6 +10,7 @@ import { type PhaseSign, phaseSignsMark, readPhaseSigns } from './phase-signs.ts
 import type { RunEntry } from './run-directory.ts';
 import {
   claimRun,
+  isLaunchId,
   listRuns,
   RUN_FILES,
   readAgentPid,
@@ -194,7 +195,7 @@ export class RunDirectories {
 
 function launchIn(path: string): string | null {
   const text = readRegularTextSync(path, READ_LIMITS.run_file).trim();
-  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(text) ? text : null;
+  return isLaunchId(text) ? text : null;
 }
 
 /** How many ended runs are kept, and how long, in milliseconds; a run over either bound is removed. */

@@ -39,9 +39,14 @@ export type RunEntry =
   | { kind: 'run'; dir: string; manifest: RunManifest }
   | { kind: 'unreadable'; dir: string; detail: string };
 
+/** Whether a text that others may have written can name a run directory. */
+export function isLaunchId(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(text);
+}
+
 /** The directory of one start: `<data dir>/runs/<launch id>`. */
 export function runDirectoryOf(data_dir: string, launch_id: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(launch_id)) {
+  if (!isLaunchId(launch_id)) {
     throw new CodedError('internal', `${JSON.stringify(launch_id)} cannot name a run directory.`);
   }
   return join(data_dir, 'runs', launch_id);

@@ -36,3 +36,8 @@ export function runIdFor(options: {
     ? `scheduled-${options.authority.occurrence}`
     : `adhoc-${options.now}`;
 }
+
+/** Whether a run id is that of a standing role, which does not name a launch. */
+export function isOfStandingRole(run_id: string): boolean {
+  return /^(scheduled|adhoc)-/.test(run_id);
+}

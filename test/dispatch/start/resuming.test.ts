@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SESSION_STARTS_FILE } from '../../../src/dispatch/run-directory/session-starts.ts';
 import type { Worker } from '../world/fake-machine.ts';
 import { AGENT, type Daemon, FakeWorld, LEARNING } from '../world/fake-world.ts';
@@ -69,6 +69,25 @@ describe('the start after a conversation was cut off', () => {
     expect(promptOf(world.machine.worker('a'))).toContain(
       `Previous session: ${session} (claude); it ended without a handoff and is not resumed; transcript: /t/${session}.jsonl`,
     );
+  });
+
+  it('[RES-3] finds its run without reading those of others', async () => {
+    const session = await cutOff('a');
+    await world.run(daemon.dispatcher.reconcile());
+    const all = vi.spyOn(daemon.world.runDirectories, 'all');
+    await round();
+    expect(world.planned.at(-1)?.resume).toBe(session);
+    expect(all).not.toHaveBeenCalled();
+  });
+
+  it('[RES-1] starts although the document names a run as no directory can be named', async () => {
+    await cutOff('a');
+    await world.run(daemon.dispatcher.reconcile());
+    const { path } = world.documents.index.get('a');
+    world.documents.edit(path, (text) => text.replace(/^( *run_id:).*$/m, '$1 ../../elsewhere'));
+    await round();
+    expect(world.machine.worker('a')).toBeDefined();
+    expect(runtimeOf('a')?.run_id).toBe(daemon.row('a')?.runtime?.run_id);
   });
 
   it('[RES-3] takes the warm window from the settings', async () => {
