@@ -38,6 +38,7 @@ import { type AskTmux, readScreen } from './screen-reader.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
 import { anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isEscaped, isSessionName } from './session-name.ts';
+import { SharedListings } from './shared-listings.ts';
 import { startByTerminal, type TerminalStart } from './start-by-terminal.ts';
 import { type ServerStarted, startServer } from './start-server.ts';
 import { TmuxClient } from './tmux-client.ts';
@@ -92,6 +93,8 @@ class Tmux implements Mux {
   /** Mutual exclusion of connecting a control client and changing sessions by runs of tmux. */
   readonly #changing = new Mutex();
   readonly #watch: PaneWatch;
+  /** Each is one listing, not yet confirmed. */
+  readonly #listings = new SharedListings(() => this.#listNow());
   readonly #listeners = new Set<() => void>();
   #cancelDebounce: (() => void) | null = null;
   /** Sessions of the last listing by `id name`; null before the first one. */
@@ -155,12 +158,12 @@ class Tmux implements Mux {
   }
 
   async list(): Promise<MuxListing> {
-    let last = await this.#listOnce();
+    let last = await this.#listings.list();
     if (!this.#needsConfirmation(last)) return this.#remember(last);
     for (let listings = 1; listings < MOST_LISTINGS; listings += 1) {
       if (last.kind === 'unknown') return last;
       if (last.kind === 'absent') await sleep(this.#options.clock, DEBOUNCE_MS);
-      const next = await this.#listOnce();
+      const next = await this.#listings.list();
       if (next.kind === 'unknown') return next;
       if (misses(next, last)) last = next;
       else return this.#remember(next);
@@ -245,8 +248,7 @@ class Tmux implements Mux {
     await this.#client.run(killByName(ANCHOR_SESSION));
   }
 
-  /** One listing of the server, not yet confirmed. */
-  async #listOnce(): Promise<MuxListing> {
+  async #listNow(): Promise<MuxListing> {
     const answer = await this.#ask(() => [listPanes()]);
     if (answer.kind === 'no_server') return { kind: 'absent' };
     if (answer.kind === 'refused') {
@@ -315,7 +317,7 @@ class Tmux implements Mux {
 
   async #ensureServer(): Promise<{ kind: 'ready' } | Extract<Created, { kind: 'failed' }>> {
     if (this.control.attached) return { kind: 'ready' };
-    const listing = await this.#listOnce();
+    const listing = await this.#listings.list();
     if (listing.kind === 'unknown') {
       return { kind: 'failed', code: 'mux_unavailable', detail: listing.detail };
     }
@@ -388,7 +390,7 @@ class Tmux implements Mux {
     let unknown: string | null = null;
     for (let tries = 0; tries < 5; tries += 1) {
       if (tries > 0) await sleep(this.#options.clock, DEBOUNCE_MS);
-      const listing = await this.#listOnce();
+      const listing = await this.#listings.list();
       unknown = listing.kind === 'unknown' ? listing.detail : null;
       if (listing.kind === 'unknown') continue;
       const session = sessionsOf(listing).find(
@@ -409,7 +411,7 @@ class Tmux implements Mux {
 
   /** Ends the session that tmux made under an escaped name, since nothing would find it again; why it did so. */
   async #undoAltered(name: string): Promise<string | null> {
-    const listing = await this.#listOnce();
+    const listing = await this.#listings.list();
     const made = sessionsOf(listing).find((one) => isEscaped(one.name, name));
     if (made === undefined) return null;
     await this.#ask(() => [killById(made.id)]);
