@@ -189,7 +189,7 @@ export class PollLoop {
     this.#removed.look(this.#options.index, this.#listings.stores);
     this.#keepLeases();
     rows.refreshAll(this.#listings.healths);
-    await dispatcher.reconcile();
+    await dispatcher.reconcile().finally(() => rows.lookedAtWorkers());
     this.#watchSurfaces();
     await dispatcher.rounds.startDue();
     await dispatcher.watchActivity();

@@ -131,13 +131,13 @@ export async function startPoller(
       onChange: () => context.notify('brake_changed', {}),
     }),
     mux_answers: false,
+    adopted: false,
     most_workers: settings.max_concurrent,
     place_kept_ms: settings.count_resting ? null : settings.place_kept_ms,
     starts: surroundings.startGate(),
     owed: new Map(),
     limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
-  memory.deaths.recall(world.runDirectories.all());
   if (settings.demo) memory.quarantine.release(clock.now());
 
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });

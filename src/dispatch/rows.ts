@@ -29,6 +29,8 @@ export class Rows {
   readonly #due = new Map<string, number>();
   /** When rows were last brought up to date, in milliseconds. */
   #refreshed_at = 0;
+  /** False until it was looked once which workers run: before that no row shows its worker. */
+  #looked = false;
   /** The workers in each work tree, as rows show them. */
   #trees = new Map<string, string[]>();
   /** What was told of all fibers when their rows were last brought up to date. */
@@ -46,6 +48,11 @@ export class Rows {
     this.#index = options.index;
     this.#feed = options.feed;
     this.#onFeedMoved = options.onFeedMoved;
+  }
+
+  /** It was looked which workers run, whatever came of it; the next refresh shows the feed as what it is. */
+  lookedAtWorkers(): void {
+    this.#looked = true;
   }
 
   /** The documents of these paths appeared, changed or went away. */
@@ -98,7 +105,7 @@ export class Rows {
   refreshAll(stores: readonly StoreHealth[]): void {
     this.#follow();
     const now = this.#world.clock.now();
-    let moved = this.#feed.setState(feedState(stores), now);
+    let moved = this.#feed.setState(this.#looked ? feedState(stores) : 'cold', now);
     this.#refreshed_at = now;
     this.#shared = this.#sharedBy(stores);
     for (const document of this.#index.rows()) moved = this.#set(document, now) || moved;
@@ -189,7 +196,7 @@ function feedState(stores: readonly StoreHealth[]): FeedState {
 /** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
 function rowFacts(
   world: Pick<World, 'clock' | 'documents' | 'host'>,
-  memory: Pick<Memory, 'deaths' | 'quarantine' | 'refusals' | 'runs'>,
+  memory: Pick<Memory, 'adopted' | 'deaths' | 'quarantine' | 'refusals' | 'runs'>,
   document: FiberDocument,
   due: Due | null,
   facts: EligibilityFacts,
@@ -200,7 +207,7 @@ function rowFacts(
   const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
   const blocked = memory.refusals.get(key);
   const last_death = memory.deaths.of(document, world.host, memory.runs);
-  const held = isPendingStart(document, facts) ? facts.held : null;
+  const held = memory.adopted && isPendingStart(document, facts) ? facts.held : null;
   const note = held === null ? null : (memory.quarantine.namedHoldOf(key)?.note ?? null);
   const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
   return {

@@ -70,3 +70,36 @@ describe('the row of a document that is moved while its worker runs', () => {
     expect(daemon.memory.runs.all()).toHaveLength(1);
   });
 });
+
+describe('a daemon that has not looked yet which workers run', () => {
+  /** A second daemon beside workers that run and a fiber that waits; it has listed its stores, and nothing else. */
+  async function listed(): Promise<void> {
+    daemon = world.boot({ released: false });
+    world.fiber('waits');
+    world.documents.list();
+    daemon.rows.refreshAll([]);
+  }
+
+  it('[OPR-2] tells of no worker that it died, and of no fiber that it is held', async () => {
+    world.fiber('a');
+    await round();
+    world.machine.exit(world.machine.worker('a'), { code: 1 });
+    await round();
+    await listed();
+    const unknown = { runtime: undefined, held: undefined, last_death: undefined };
+    expect(daemon.row('a')).toMatchObject({ status: 'active' });
+    expect({ ...unknown, ...daemon.row('a') }).toMatchObject(unknown);
+    expect(daemon.state()).toMatchObject({ deaths: [], pending_launch: [], boot_quarantine: { held: 0 } });
+    await round();
+    expect(daemon.row('a')?.runtime).toBeDefined();
+    expect(daemon.state().pending_launch).toMatchObject([{ fiber_id: 'waits' }]);
+  });
+
+  it('[DSP-1] has a cold feed, so that nobody takes its rows for the state of the workers', async () => {
+    await listed();
+    expect(daemon.feed.state).toBe('cold');
+    daemon.rows.lookedAtWorkers();
+    daemon.rows.refreshAll([]);
+    expect(daemon.feed.state).toBe('fresh');
+  });
+});

@@ -15,7 +15,7 @@ export const fibersQuerySchema = z.object({
   since: referenceSchema.optional(),
 });
 
-/** `cold`: no store listed yet; `partial`: some store is cold or on last-known rows; `fresh`: all listed. */
+/** `cold`: no store listed yet, or not looked yet which workers run; `partial`: some store is cold or on last-known rows; `fresh`: all listed. */
 export const feedStateSchema = z.enum(['cold', 'partial', 'fresh']);
 export type FeedState = z.infer<typeof feedStateSchema>;
 

@@ -100,6 +100,7 @@ export class PollRounds {
 
   /** Fibers that only a hold keeps from being started, oldest hold first. */
   pending(): { document: FiberDocument; since: number; reason: HoldReason; note: string | null }[] {
+    if (!this.#memory.adopted) return [];
     const now = this.#world.clock.now();
     const waiting = [];
     for (const document of this.#world.documents.all()) {

@@ -39,6 +39,8 @@ export type Memory = {
   data_dir: Pick<DataDirWatch, 'fault' | 'look'>;
   /** tmux has answered, and every worker of an earlier daemon is known. */
   mux_answers: boolean;
+  /** False until a first listing was understood: before that nobody can tell what runs, and so not what waits. */
+  adopted: boolean;
   /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */
   most_workers: number | null;
   /** How long a worker that waits for a person or for its limit keeps its place, in milliseconds; null for as long as it runs. */

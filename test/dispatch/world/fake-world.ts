@@ -371,13 +371,13 @@ export class FakeWorld {
       leases: { of: () => this.lease, confirm: () => this.lease },
       data_dir: { fault: null, look: () => this.data_dir_fault },
       mux_answers: false,
+      adopted: false,
       most_workers: this.most_workers,
       place_kept_ms: this.place_kept_ms,
       starts: new StartGate({ policy: this.start_policy, look: () => this.free, clock: this.clock }),
       owed: new Map(),
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
-    memory.deaths.recall(world.runDirectories.all());
     Object.defineProperty(memory.data_dir, 'fault', { get: () => this.data_dir_fault });
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;
@@ -394,6 +394,7 @@ export class FakeWorld {
         this.documents.list();
         rows.refreshAll([]);
         await dispatcher.reconcile();
+        rows.lookedAtWorkers();
         await dispatcher.rounds.startDue();
         await dispatcher.watchStarts();
         await dispatcher.watchPhases();

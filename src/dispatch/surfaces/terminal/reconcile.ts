@@ -39,7 +39,6 @@ export class Reconciler {
   #found = new Set<string>();
   /** Sessions of the last listing in which nothing of a worker runs any more. */
   #remnants = new Set<string>();
-  #adopted = false;
 
   constructor(world: World, memory: Memory, claims: UnfinishedClaims) {
     this.#world = world;
@@ -50,7 +49,7 @@ export class Reconciler {
 
   /** False until a first listing was understood: before that nothing may be started. */
   get adopted(): boolean {
-    return this.#adopted;
+    return this.#memory.adopted;
   }
 
   /**
@@ -60,9 +59,9 @@ export class Reconciler {
   async reconcile(listing: MuxListing, started: readonly Run[]): Promise<Set<string>> {
     const pass: Pass = { listing, server: this.#askOnce(listing), moved: new Set() };
     const known = new Set(started);
-    if (listing.kind !== 'unknown' && !this.#adopted) {
+    if (listing.kind !== 'unknown' && !this.#memory.adopted) {
       for (const run of this.#adoptRecorded(pass)) known.add(run);
-      this.#adopted = true;
+      this.#memory.adopted = true;
     }
     // App conversations are compared with their server, not with the multiplexer.
     const ours = [...known].filter((run) => SURFACE_RULES[run.surface].in_terminal);
@@ -162,6 +161,7 @@ export class Reconciler {
     const runs: Run[] = [];
     const manifests = this.#world.runDirectories.all();
     recallOwed(this.#memory, manifests);
+    this.#memory.deaths.recall(manifests);
     for (const manifest of manifests.reverse()) {
       if (manifest.state === 'ended') continue;
       const run = runOfManifest(manifest);
