@@ -41,6 +41,8 @@ export type DeliveryLimits = {
 const SAME_ID_MS = 1_500;
 const LOOK_MS = 100;
 const HELD_LOOK_MS = 1_000;
+/** Between two looks at held messages of different sessions: each runs tmux, and hundreds of sessions may wait. */
+const HELD_SPACING_MS = 50;
 
 /**
  * Delivers messages to the sessions of this host: each exactly once or not at all. Its record is written before
@@ -76,8 +78,8 @@ export class MessagesService {
       clock: world.clock,
       attempt: (record) => this.#attemptOrKeep(record),
       // Somebody waits for the answer of a new one.
-      pause: ({ created_at }) =>
-        Math.abs(world.clock.now() - created_at) < limits.observe ? LOOK_MS : HELD_LOOK_MS,
+      pause: ({ created_at }, sessions) =>
+        Math.abs(world.clock.now() - created_at) < limits.observe ? LOOK_MS : heldPause(sessions),
     });
   }
 
@@ -401,4 +403,9 @@ function requireSame(request: string, message: Accepted, receipt: Receipt | unde
     `another message was sent under the id ${message.message_id}; give each message an id of its own`,
     { details: { receipt } },
   );
+}
+
+/** How long a held message waits for its next look while messages of so many sessions are held, in milliseconds. */
+export function heldPause(sessions: number): number {
+  return Math.max(HELD_LOOK_MS, sessions * HELD_SPACING_MS);
 }

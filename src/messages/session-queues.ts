@@ -18,7 +18,7 @@ type Entry = { record: MessageRecord; deliver(record: MessageRecord): void; try(
 export class SessionQueues {
   readonly #clock: Clock;
   readonly #attempt: (record: MessageRecord) => Promise<MessageRecord>;
-  readonly #pause: (record: MessageRecord) => number;
+  readonly #pause: (record: MessageRecord, sessions: number) => number;
   readonly #queues = new Map<string, Entry[]>();
   #stopped = false;
 
@@ -26,8 +26,8 @@ export class SessionQueues {
     clock: Clock;
     /** Tries to give a message to its session; answers with the record that it leaves. Must not throw. */
     attempt(record: MessageRecord): Promise<MessageRecord>;
-    /** Milliseconds until the next attempt. */
-    pause(record: MessageRecord): number;
+    /** Milliseconds until the next attempt, while messages wait for so many sessions. */
+    pause(record: MessageRecord, sessions: number): number;
   }) {
     this.#clock = options.clock;
     this.#attempt = options.attempt;
@@ -61,7 +61,7 @@ export class SessionQueues {
       head.record = await this.#attempt(head.record);
       head.try();
       if (head.record.state === 'waiting') {
-        await sleep(this.#clock, this.#pause(head.record));
+        await sleep(this.#clock, this.#pause(head.record, this.#queues.size));
         continue;
       }
       queue.shift();
