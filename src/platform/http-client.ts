@@ -102,6 +102,8 @@ export type HttpRequest = {
   deadline_ms: number;
   /** Limit of the answer's body, in bytes. */
   most_bytes: number;
+  /** Gives the request up before its deadline. */
+  signal?: AbortSignal;
 };
 
 type Received<Body> = { status: number; headers: IncomingHttpHeaders; body: Body };
@@ -125,7 +127,8 @@ export class AnswerTooLarge extends Error {
 export async function requestBytes(request: HttpRequest): Promise<HttpBytes> {
   const { to, method, path, deadline_ms, most_bytes } = request;
   const bytes = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
-  const signal = AbortSignal.timeout(deadline_ms);
+  const deadline = AbortSignal.timeout(deadline_ms);
+  const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
   const headers = {
     accept: 'application/json',
     ...(bytes !== undefined && { 'content-type': 'application/json', 'content-length': bytes.length }),
@@ -135,7 +138,7 @@ export async function requestBytes(request: HttpRequest): Promise<HttpBytes> {
   return new Promise((resolve, reject) => {
     const failed = (cause: Error) =>
       reject(
-        new Error(signal.aborted ? `no answer within ${deadline_ms / 1_000} s` : messageOf(cause), {
+        new Error(deadline.aborted ? `no answer within ${deadline_ms / 1_000} s` : messageOf(cause), {
           cause,
         }),
       );

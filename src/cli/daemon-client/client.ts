@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import type { Settings } from '../../config/settings.ts';
 import { errorBodySchema } from '../../contract/http/errors.ts';
 import { REFUSAL_CODE_HEADER } from '../../contract/http/lifecycle.ts';
 import type { DaemonFile } from '../../contract/operator-files.ts';
-import { requestJson } from '../../platform/http-client.ts';
+import { type HttpAnswer, type HttpRequest, requestBytes, requestJson } from '../../platform/http-client.ts';
 import { svcOf } from '../command-line/output.ts';
 import { findDaemon } from './daemon-file.ts';
 
@@ -31,6 +32,8 @@ export type DaemonClient = {
 const FORWARDED_MS = 125_000;
 /** Timeouts. A read is fast; a launch may have to wait for a harness, and a message may be for another host. */
 const DEADLINE_MS = { GET: 10_000, POST: FORWARDED_MS } as const;
+/** How long an answer may take before the daemon is asked whether it answers anything, and between two such questions. */
+const DOUBT_MS = 1_000;
 /** More than the largest listing; a larger answer is not from our daemon. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const mendOf = (settings: Settings) =>
@@ -127,7 +130,7 @@ async function exchange(
   const deadline_ms = host === undefined ? DEADLINE_MS[method] : FORWARDED_MS;
   const limits = { deadline_ms, most_bytes: MOST_BYTES };
   const asked = host === undefined ? '' : ` what it is asked of ${host}`;
-  const answer = await requestJson({ ...request, ...limits }).catch((error: Error) => {
+  const answer = await askWhileAlive({ ...request, ...limits }).catch((error: Error) => {
     throw new CodedError(
       'daemon_unreachable',
       `the daemon (pid ${daemon.pid}) does not answer${asked}: ${error.message}; see: svc daemon logs`,
@@ -140,4 +143,25 @@ async function exchange(
     body: answer.body,
     ...(typeof refusal === 'string' && { refusal }),
   };
+}
+
+/** Waits for an answer that may take minutes only for as long as the daemon answers anything. */
+async function askWhileAlive(request: HttpRequest): Promise<HttpAnswer> {
+  if (request.deadline_ms <= DEADLINE_MS.GET) return requestJson(request);
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    return await Promise.race([requestJson({ ...request, signal }), untilSilent(request.to, signal)]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Rejects once the daemon does not even say its version. */
+async function untilSilent(to: HttpRequest['to'], signal: AbortSignal): Promise<never> {
+  const question = { to, method: 'GET', path: '/api/v1/version' } as const;
+  for (;;) {
+    await pause(DOUBT_MS, undefined, { signal });
+    await requestBytes({ ...question, deadline_ms: DEADLINE_MS.GET, most_bytes: MOST_BYTES, signal });
+  }
 }

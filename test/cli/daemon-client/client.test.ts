@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import {
   chooseAddress,
@@ -165,5 +166,40 @@ describe('talking to the daemon', () => {
       await expect((await connectDaemon(settings())).get('/a', schema)).rejects.toMatchObject(unreachable);
       await new Promise((resolve) => raw.close(resolve));
     }
+  });
+
+  /** As the daemon of the machine, until the test ends. */
+  async function listen(server: Server): Promise<void> {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    machine.writeDaemonFile([`127.0.0.1:${(server.address() as AddressInfo).port}`]);
+  }
+
+  it('[WPL-4] gives up a call that may take minutes once the daemon answers nothing at all', async () => {
+    const { timeout } = AbortSignal;
+    const limits = vi
+      .spyOn(AbortSignal, 'timeout')
+      .mockImplementation((ms) => timeout.call(AbortSignal, ms > 10_000 ? ms : 1));
+    onTestFinished(() => limits.mockRestore());
+    const server = createServer((socket) => void socket.on('error', () => {}));
+    await listen(server);
+    await expect((await connectDaemon(settings())).post('/kill', {}, schema)).rejects.toMatchObject({
+      code: 'daemon_unreachable',
+      message: expect.stringContaining('does not answer: no answer within 10 s'),
+    });
+  });
+
+  it('[WPL-1] waits for a slow answer of a daemon that answers meanwhile', async () => {
+    let slow: ServerResponse | null = null;
+    const server = createHttpServer((request, response) => {
+      if (request.method === 'POST') {
+        slow = response;
+        return;
+      }
+      response.end('{}');
+      slow?.writeHead(200, { 'content-type': 'application/json' }).end('{"n":1}');
+    });
+    await listen(server);
+    expect(await (await connectDaemon(settings())).post('/dispatch', {}, schema)).toEqual({ n: 1 });
   });
 });

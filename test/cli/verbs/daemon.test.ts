@@ -102,6 +102,13 @@ describe('svc daemon start and stop', () => {
     expect(daemonFile().pid).toBe(pid);
   });
 
+  it('says of a daemon that is stuck that it does not answer, and not that it runs', async () => {
+    machine.writeDaemonFile(['127.0.0.1:1']);
+    const { code, out, err } = await machine.svc('daemon', 'start');
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toMatch(/^svc: the daemon \(pid \d+\) does not answer: /);
+  });
+
   it('shows the end of the log of a daemon that ends while starting', async () => {
     writeFileSync(join(machine.data_dir, 'daemon.log'), 'words of yesterday\n');
     await expect(start('dies')).rejects.toMatchObject({

@@ -72,6 +72,8 @@ export async function startDaemon(
   const found = await findDaemon(settings);
   if (found.kind === 'running') {
     const { pid, booted_at, listen } = found.daemon;
+    // A process that is stuck has the pid and the file of a daemon too.
+    await createDaemonClient(found.daemon).request('GET', '/version');
     return {
       json: { started: false, already_running: true, pid, booted_at, listen },
       text: `The daemon runs already, since ${formatMoment(Date.parse(booted_at), context.clock.now())}, at ${listen.join(', ')}\n`,
