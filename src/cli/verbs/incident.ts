@@ -17,16 +17,17 @@ import { connectDaemon } from '../daemon-client/client.ts';
 /** `svc incident`: the workers that a lost tmux server ended (P2). */
 export const list = defineVerb({
   summary: 'List lost tmux servers; restart the workers they took down',
+  options: { all: option('--all', 'on a terminal: every fiber, however many there are') },
   examples: [['svc incident', 'lists what is open']],
   page: 'setup.md',
   json: z.object({ incidents: z.array(incidentSchema) }),
-  async run(context) {
+  async run(context, { all }) {
     const daemon = await connectDaemon(readSettings(context.env));
     const { incidents } = await daemon.get('/state', stateSchema);
     const text =
       incidents.length === 0
         ? 'No incident.\n'
-        : incidentLines(incidents, context.clock.now(), context.width);
+        : incidentLines(incidents, context.clock.now(), context.width, all);
     return { json: { incidents }, text };
   },
 });
@@ -91,14 +92,27 @@ const CAUSES: Record<Incident['cause'], string> = {
   memory_limit: 'a worker was killed for its memory',
 };
 
-/** Each incident with its fibers, and how to resume them. */
-export function incidentLines(incidents: readonly Incident[], now: number, width: number): string {
+/** How many fibers of one incident are shown on a terminal. */
+const FIBERS_SHOWN = 10;
+
+/** Each incident with its fibers, those first whose start was refused, and how to resume them. */
+export function incidentLines(
+  incidents: readonly Incident[],
+  now: number,
+  width: number,
+  all = false,
+): string {
+  const is_terminal = Number.isFinite(width);
   return incidents
     .map(({ id, cause, at, fibers, message }) => {
-      const rows = fibers.map((fiber) => [fiber.fiber_id, fiber.mux_session, fiber.refused ?? '-']);
+      const sorted = fibers.toSorted((a, b) => Number(b.refused !== null) - Number(a.refused !== null));
+      const shown = all || !is_terminal ? sorted : sorted.slice(0, FIBERS_SHOWN);
+      const more = fibers.length - shown.length;
+      const rows = shown.map((fiber) => [fiber.fiber_id, fiber.mux_session, fiber.refused ?? '-']);
       return (
         `${id}: ${CAUSES[cause]}${message === undefined ? '' : ` (${message})`}, ${formatMoment(at, now)}\n` +
         `${formatTable(['fiber', 'session', 'refused'], rows, width)}` +
+        `${more === 0 ? '' : `and ${more} more: svc incident --all\n`}` +
         `Start them again with: svc incident resume ${id}\n`
       );
     })

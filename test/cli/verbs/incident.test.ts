@@ -49,6 +49,29 @@ describe('svc incident', () => {
     expect(JSON.parse((await machine.svc('incident', '--json')).out)).toEqual({ incidents: [INCIDENT] });
   });
 
+  it('[P2] shows on a terminal some of many fibers, those first that were refused, and all of them with --all', async () => {
+    const [refused] = INCIDENT.fibers;
+    const others = Array.from({ length: 300 }, (_, n) => ({
+      ...refused!,
+      fiber_id: `task-${n}`,
+      refused: null,
+    }));
+    const incidents = [{ ...INCIDENT, fibers: [...others, refused!] }];
+    await serve({ 'GET /state': { body: stateAnswer({ incidents }) } });
+    const shown = async (...argv: string[]) =>
+      (await machine.svc('incident', ...argv)).out
+        .split('\n')
+        .filter((line) => /^(task|work|and)/.test(line));
+    expect(await shown()).toHaveLength(301);
+    machine.context.outIsTerminal = true;
+    machine.context.columns = 80;
+    expect(await shown('--all')).toHaveLength(301);
+    const few = await shown();
+    expect(few).toHaveLength(11);
+    expect(few[0]).toMatch(/^work\/loader .* no folder$/);
+    expect(few[10]).toBe('and 291 more: svc incident --all');
+  });
+
   it('[P2] resumes one or all, and exits 1 when a fiber was refused', async () => {
     const outcome = (name: string, message: string | null = null) => ({
       fibers: [{ fiber_id: 'work/loader', outcome: name, message }],
