@@ -102,12 +102,18 @@ export class Dispatches
       return withUntold(this.#reply(document, result, true), request);
     }
     if (running !== undefined) return withUntold(dispatchedReply(this.#world.host, running, true), request);
+    const earlier = this.#memory.runs.get(keyOf(document));
     const result = await this.#ports.starter.start(document, authority, directory);
     if (result.kind !== 'started') return this.#reply(document, result, false);
     this.#ports.started(keyOf(document));
     const limit = limitOf(this.#world, this.#memory, result.run.agent);
     const reply = dispatchedReply(this.#world.host, result.run, false);
-    return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
+    const isCut = earlier !== undefined && earlier.run_id !== result.run.run_id;
+    const notes = [
+      ...(isCut && request.force !== true ? ['the worker that ran before was ended'] : []),
+      ...(limit === null ? [] : [`${describeLimit(limit)}; started all the same`]),
+    ];
+    return notes.length === 0 ? reply : { ...reply, notes };
   }
 
   /** The agent that the fiber is given: that of the request, or the next one of its chain where its own is over its limit. */

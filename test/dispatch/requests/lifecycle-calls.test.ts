@@ -97,6 +97,22 @@ describe('a lifecycle verb in the poller', () => {
     expect(world.machine.creates).toHaveLength(1);
   });
 
+  it.each([
+    [false, { notes: ['the worker that ran before was ended'] }],
+    [true, {}],
+  ])(
+    '[WPL-1] a dispatch after pause with force %s ends the worker that still runs, and says so unasked',
+    async (force, told) => {
+      world.fiber('a');
+      await round();
+      await verb({ action: 'pause' });
+      const reply = await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a', force }));
+      expect(reply).toMatchObject({ dispatched: true, already_running: false, ...told });
+      expect('notes' in reply).toBe('notes' in told);
+      expect(world.machine.living).toHaveLength(1);
+    },
+  );
+
   it('pause leaves the worker alone and says so; its end starts no other', async () => {
     world.fiber('a');
     await round();
