@@ -117,7 +117,17 @@ export function errorOf(answer: DaemonAnswer, path: string): CodedError {
   // Its message names an endpoint, which is no help to who typed a command.
   if (error === 'booting')
     return new CodedError(error, 'the daemon is still starting; try again in a moment', { details });
+  if (details.unknown_route === true)
+    return new CodedError(error, unknownRoute(path, details.origin), { details });
   return new CodedError(error, message ?? `the daemon answered ${error}`, { details });
+}
+
+function unknownRoute(path: string, origin: unknown): string {
+  const [daemon, mend] =
+    typeof origin === 'string'
+      ? [`the daemon of ${origin}`, 'bring it up to date there']
+      : ['the daemon', 'after an upgrade run: svc daemon restart'];
+  return `${daemon} is of another build than svc, and does not know ${path.replace(/\?.*/, '')}; ${mend}`;
 }
 
 async function exchange(

@@ -124,6 +124,25 @@ describe('talking to the daemon', () => {
     });
   });
 
+  it.each([
+    [
+      {},
+      'the daemon is of another build than svc, and does not know /a; after an upgrade run: svc daemon restart',
+    ],
+    [
+      { origin: 'mesa' },
+      'the daemon of mesa is of another build than svc, and does not know /a; bring it up to date there',
+    ],
+  ])('[VER-3] names the fix where a daemon does not know what is asked of it: %j', async (more, message) => {
+    const body = { error: 'not_found', message: 'none', unknown_route: true, ...more };
+    const server = await serve({ 'GET /a?n=1': { status: 404, body } });
+    machine.writeDaemonFile([server.listen]);
+    await expect((await connectDaemon(settings())).get('/a?n=1', schema)).rejects.toMatchObject({
+      code: 'not_found',
+      message,
+    });
+  });
+
   it('refuses an answer of an unknown shape and names the fix', async () => {
     const server = await serve({ 'GET /a': { body: { n: 'one' } } });
     machine.writeDaemonFile([server.listen]);

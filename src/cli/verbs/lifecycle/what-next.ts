@@ -7,9 +7,10 @@ import { formatDue, formatDuration, svcOf } from '../../command-line/output.ts';
 import { holdWords, letGo } from '../../command-line/screen-words.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
+import { findDaemon } from '../../daemon-client/daemon-file.ts';
 
-/** `booting`: a daemon runs and tells no state yet; null: none answers. */
-type Known = State | 'booting' | null;
+/** `booting`: a daemon runs and tells no state yet; `silent`: one runs and gives no usable answer; null: none runs. */
+type Known = State | 'booting' | { silent: string } | null;
 type Written = Pick<FiberDocument, 'id' | 'store' | 'status' | 'svc'>;
 
 /**
@@ -35,7 +36,7 @@ function describeStart(fiber: Written, state: Known, svc: string): string {
   const isFiber = (row: { fiber_id: string; store: string }) =>
     row.fiber_id === fiber.id && row.store === fiber.store;
   // The write has already reported what happens to its worker.
-  if (typeof state === 'object' && state?.running.some(isFiber)) return '';
+  if (isState(state) && state.running.some(isFiber)) return '';
   if (fiber.svc.kind === 'pinned' && fiber.status !== 'active')
     return `It is started by hand: ${svc} dispatch ${shellWord(fiber.id)}\n`;
   if (fiber.status !== 'active') return '';
@@ -45,6 +46,7 @@ function describeStart(fiber: Written, state: Known, svc: string): string {
     const start = svc === 'svc' ? 'svc daemon start' : svc;
     return `No daemon runs here; start it with: ${start}\n`;
   }
+  if ('silent' in state) return `It is not known when it starts: ${state.silent}\n`;
   if (fiber.svc.host !== state.host)
     return `The daemon of ${fiber.svc.host} starts it; the one here is ${state.host}.\n`;
   const polled = state.poll_health.stores.find(({ store }) => store === fiber.store);
@@ -78,6 +80,13 @@ async function readState(settings: Settings): Promise<Known> {
   try {
     return await (await connectDaemon(settings)).get('/state', stateSchema);
   } catch (error) {
-    return isCoded(error, 'booting') ? 'booting' : null;
+    if (isCoded(error, 'booting')) return 'booting';
+    return isCoded(error) && (await findDaemon(settings)).kind === 'running'
+      ? { silent: error.message }
+      : null;
   }
+}
+
+function isState(known: Known): known is State {
+  return known !== null && typeof known === 'object' && !('silent' in known);
 }

@@ -59,6 +59,12 @@ describe('what a changed fiber waits for', () => {
       'booting',
       'still starting; see in a moment what becomes of it: svc status',
     ],
+    [
+      'a stuck daemon',
+      fiber(),
+      { silent: 'the daemon (pid 7) does not answer' },
+      'It is not known when it starts: the daemon (pid 7) does not answer',
+    ],
     ['no daemon', fiber(), null, 'start it with: svc daemon start'],
     ['the quarantine', fiber(), state({ held: 'boot_quarantine' }), 'let it begin with: svc daemon release'],
     ['the next tick', fiber(), state(), 'starts it within 30 s; see: svc status work/loader'],
