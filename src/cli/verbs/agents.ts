@@ -37,7 +37,7 @@ export const verb = defineVerb({
 export const effort = defineVerb({
   summary: 'Set the default effort of an agent',
   arguments: {
-    id: argument('<id>', 'id or alias'),
+    id: argument('<id>', 'id or alias', { completes: 'agents' }),
     level: argument('[level]', 'one of its effort levels'),
   },
   options: {

@@ -63,6 +63,7 @@ const OFFERED: [line: string, offered: string[]][] = [
   ['kill load', ['loader']],
   ['install --agent pi say', ['say-hello']],
   ['install say-hello --agent claude-son', ['claude-sonnet']],
+  ['agents effort claude-son', ['claude-sonnet']],
   ['demo stat', ['status']],
   ['demo fiber ed', ['edit']],
   ['completion f', ['fish']],
