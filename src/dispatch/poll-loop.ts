@@ -189,7 +189,7 @@ export class PollLoop {
     this.#removed.look(this.#options.index, this.#listings.stores);
     this.#keepLeases();
     rows.refreshAll(this.#listings.healths);
-    await dispatcher.reconcile().finally(() => rows.lookedAtWorkers());
+    await dispatcher.reconcile().finally(() => rows.lookedAtWorkers(this.#listings.healths));
     this.#watchSurfaces();
     await dispatcher.rounds.startDue();
     await dispatcher.watchActivity();

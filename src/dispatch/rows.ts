@@ -50,9 +50,11 @@ export class Rows {
     this.#onFeedMoved = options.onFeedMoved;
   }
 
-  /** It was looked which workers run, whatever came of it; the next refresh shows the feed as what it is. */
-  lookedAtWorkers(): void {
+  /** It was looked which workers run, whatever came of it; from the first time on the feed is shown as what it is. */
+  lookedAtWorkers(stores: readonly StoreHealth[]): void {
+    if (this.#looked) return;
     this.#looked = true;
+    this.refreshAll(stores);
   }
 
   /** The documents of these paths appeared, changed or went away. */

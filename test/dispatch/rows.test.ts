@@ -98,8 +98,7 @@ describe('a daemon that has not looked yet which workers run', () => {
   it('[DSP-1] has a cold feed, so that nobody takes its rows for the state of the workers', async () => {
     await listed();
     expect(daemon.feed.state).toBe('cold');
-    daemon.rows.lookedAtWorkers();
-    daemon.rows.refreshAll([]);
+    daemon.rows.lookedAtWorkers([]);
     expect(daemon.feed.state).toBe('fresh');
   });
 });

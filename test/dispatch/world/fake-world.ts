@@ -394,7 +394,7 @@ export class FakeWorld {
         this.documents.list();
         rows.refreshAll([]);
         await dispatcher.reconcile();
-        rows.lookedAtWorkers();
+        rows.lookedAtWorkers([]);
         await dispatcher.rounds.startDue();
         await dispatcher.watchStarts();
         await dispatcher.watchPhases();
