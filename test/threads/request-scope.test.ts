@@ -255,7 +255,7 @@ describe('what outlives the request that began it', () => {
         ...{ reconcile: nothing, watchSurfaces: nothing, watchActivity: nothing },
         rounds: { startDue: note('tick'), startMoved: note('moved') },
       },
-      rows: { refreshAll: () => undefined, refreshStale: () => undefined },
+      rows: { lookedAtWorkers: () => undefined, refreshAll: () => undefined, refreshStale: () => undefined },
     } as unknown as PollLoopOptions);
     runForRequest('over', () => {
       loop.takeUpStores();
