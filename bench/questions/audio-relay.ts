@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { callerEnvironment } from '../../test/kit/caller-environment.ts';
 import { followAsBoard } from '../board-follower.ts';
-import { endWithUs, stopProgram } from '../child.ts';
+import { endWithUs, portOf, startProgram, stopProgram } from '../child.ts';
 import { openConnection } from '../connection.ts';
 import { type BenchDaemon, startDaemon, wait, writeStillAgent } from '../daemon.ts';
 import { generateEvents } from '../events.ts';
@@ -66,6 +66,7 @@ export const bench: Bench = {
       const remotes = await startRemoteHosts({ ...remote, edited_share: 0.01 });
       writeRemotes(folder, remote.folder, hosts);
       const streams = new Streams(sink);
+      const bare = startProgram('servers/bare-relay.ts', [sink]);
       const daemon = await startDaemon({
         ...{ folder, stores: [root], imports: [new URL('../block-main.ts', import.meta.url)] },
         env: { SVC_RECORDER: recorder, SVC_BENCH_SINK: sink },
@@ -75,12 +76,13 @@ export const bench: Bench = {
         await daemon.fresh();
         await followed(daemon, REMOTES);
         await startMeeting(daemon, folder);
+        const ports = { direct: null, bare: await portOf(bare), relayed: daemon.port };
         const stream = (port: number | null) => streams.run({ port, streams: STREAMS, seconds: SECONDS });
-        const rest = await rounds(daemon, stream);
+        const rest = await rounds(ports, stream);
         log('at rest');
         const events = eventsToAppend(folder);
         const loaded = (read_every_ms: number) =>
-          rounds(daemon, (port) => underLoad(daemon, { folder, events, read_every_ms }, () => stream(port)));
+          rounds(ports, (port) => underLoad(daemon, { folder, events, read_every_ms }, () => stream(port)));
         const usual = await loaded(SCRIPT_EVERY_MS);
         log('under a usual load');
         await daemon.loopDelay();
@@ -88,7 +90,7 @@ export const bench: Bench = {
         log('under a heavy load');
         const loop = await daemon.loopFigure('under the heavy load');
         daemon.child.kill('SIGURG');
-        const blocked = await rounds(daemon, stream);
+        const blocked = await rounds(ports, stream);
         daemon.child.kill('SIGURG');
         const all = [rest, usual, heavy, blocked].flatMap(({ relayed }) => relayed);
         const lost = all.reduce((sum, { sent, came }) => sum + sent - came, 0);
@@ -104,6 +106,7 @@ export const bench: Bench = {
         ];
       } finally {
         await streams.stop();
+        await stopProgram(bare);
         await daemon.stop();
         await stopProgram(remotes);
         await endServer(daemon.tmux_socket);
@@ -119,17 +122,18 @@ async function startMeeting(daemon: BenchDaemon, folder: string): Promise<void> 
   if (meeting?.state !== 'live') throw new Error(`no meeting (${status}): ${JSON.stringify(body)}`);
 }
 
-/** Both ways in turn, so that what else the machine does meets both alike. */
-type Rounds = { direct: StreamsTold[]; relayed: StreamsTold[] };
+/** Straight into the recorder's socket, through a relay that does nothing else, and through the daemon. */
+type Way = 'direct' | 'bare' | 'relayed';
+type Rounds = Record<Way, StreamsTold[]>;
 
+/** All ways in turn, so that what else the machine does meets them alike. */
 async function rounds(
-  { port }: BenchDaemon,
+  ports: Record<Way, number | null>,
   run: (port: number | null) => Promise<StreamsTold>,
 ): Promise<Rounds> {
-  const told: Rounds = { direct: [], relayed: [] };
+  const told: Rounds = { direct: [], bare: [], relayed: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    told.direct.push(await run(null));
-    told.relayed.push(await run(port));
+    for (const way of ['direct', 'bare', 'relayed'] as const) told[way].push(await run(ports[way]));
   }
   return told;
 }
@@ -137,7 +141,7 @@ async function rounds(
 /** The median of the p99 of each round, as one stall of the machine is no property of the way. */
 const p99 = (told: StreamsTold[]) => median(told.map(({ ways_ms }) => percentile(ways_ms, 99)));
 
-function figure(name: string, { direct, relayed }: Rounds): Figure {
+function figure(name: string, { direct, bare, relayed }: Rounds): Figure {
   const all = relayed.flatMap(({ ways_ms }) => ways_ms);
   const late = relayed.reduce((sum, one) => sum + one.late, 0);
   return {
@@ -146,6 +150,7 @@ function figure(name: string, { direct, relayed }: Rounds): Figure {
       { name: 'p50', value: percentile(all, 50), unit: 'ms' },
       { name: 'p99.9', value: percentile(all, 99.9), unit: 'ms' },
       { name: 'p99 of a direct write', value: p99(direct), unit: 'ms' },
+      { name: 'p99 of a bare relay', value: p99(bare), unit: 'ms' },
       { name: 'frames that left late', value: late, unit: '' },
     ],
   };

@@ -6,3 +6,5 @@ export const FRAME_MS = 20;
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
+/** Where a phone opens its WebSocket. */
+export const AUDIO_PATH = '/api/v1/meeting/audio';

@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
-import { FRAME_BYTES, FRAME_MS, nowMs } from './audio-frames.ts';
+import { AUDIO_PATH, FRAME_BYTES, FRAME_MS, nowMs } from './audio-frames.ts';
 
 export type StreamsAsked = {
-  /** By which way: straight into the recorder's socket, or through a daemon at this port. */
+  /** By which way: straight into the recorder's socket, or through the relay at this port. */
   port: number | null;
   streams: number;
   seconds: number;
@@ -76,12 +76,12 @@ async function openDirect(): Promise<Line> {
 }
 
 async function openRelayed(port: number): Promise<Line> {
-  const client = new WebSocket(`ws://127.0.0.1:${port}/api/v1/meeting/audio`, { perMessageDeflate: false });
+  const client = new WebSocket(`ws://127.0.0.1:${port}${AUDIO_PATH}`, { perMessageDeflate: false });
   await new Promise<void>((resolve, reject) => {
     client.on('message', (data) => {
       if (String(data).includes('"connected"')) resolve();
     });
-    client.once('close', (code) => reject(new Error(`the daemon closed a stream with ${code}`)));
+    client.once('close', (code) => reject(new Error(`the relay closed a stream with ${code}`)));
     client.once('error', reject);
   });
   return { send: (frame) => client.send(frame), close: () => client.terminate() };
