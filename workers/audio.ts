@@ -5,6 +5,7 @@ import { audioCalls, audioEvents, audioHears } from '../src/contract/threads/aud
 import { AudioRelay } from '../src/meetings/audio-relay.ts';
 import { MeetingFiles } from '../src/meetings/meeting-record.ts';
 import { MeetingService } from '../src/meetings/meeting-service.ts';
+import { keepRemovingOldAudio } from '../src/meetings/old-audio.ts';
 import { findRecorder } from '../src/meetings/recorder-program.ts';
 import { systemMonotonic } from '../src/platform/monotonic.ts';
 import { serverAt } from '../src/platform/own-socket.ts';
@@ -22,8 +23,9 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
   async start({ settings, clock, logger, host, notify }) {
     const { env, platform } = process;
     const facts = createProcessFacts({ platform, runner: createRunner() });
+    const folder = dataPaths(settings).meetings_dir;
     const service = new MeetingService({
-      files: new MeetingFiles({ folder: dataPaths(settings).meetings_dir, logger }),
+      files: new MeetingFiles({ folder, logger }),
       sessions: {
         start: (spec) => host.call('start_recorder', spec),
         look: (name) => host.call('recorder_session', { name }),
@@ -44,6 +46,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
       requireOwn: (socket) => serverAt({ socket }),
       changed: () => void notify('audio_sockets', { sockets: relay.states() }),
     });
+    const stopRemoving = keepRemovingOldAudio({ folder, keep_days: settings.recorder_audio_days, clock });
     await service.begin();
     // After this component is ready, so that the answer to it is heard.
     clock.after(0, () => void notify('audio_started', {}));
@@ -66,6 +69,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
         audio_closed: ({ id }) => relay.close(id),
       },
       async stop() {
+        stopRemoving();
         relay.stop();
         service.stopLooking();
       },

@@ -170,12 +170,7 @@ export const SETTINGS = {
     ['on', 'off'],
     'Whether the bundled recorder keeps the audio of meetings',
   ),
-  recorder_audio_days: whole(
-    'SVC_RECORDER_AUDIO_DAYS',
-    30,
-    1,
-    'How many days it keeps it; older audio is removed when a recording starts',
-  ),
+  recorder_audio_days: whole('SVC_RECORDER_AUDIO_DAYS', 30, 1, 'How many days the audio of meetings is kept'),
   events_file: path('SVC_EVENTS_FILE', null, 'Events ledger; else events.jsonl in the data dir'),
   sessions_file: path('SVC_SESSIONS_FILE', null, 'Sessions ledger; else sessions.jsonl in the data dir'),
   commits_file: path('SVC_COMMITS_FILE', null, 'Commits ledger; else commits.jsonl in the data dir'),

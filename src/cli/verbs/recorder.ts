@@ -1,7 +1,6 @@
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { sha256Of } from '../../base/digest.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
-import { dataPaths } from '../../config/paths.ts';
 import { readRemotes } from '../../config/remotes.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { MEETING_MODES } from '../../contract/recorder.ts';
@@ -12,7 +11,6 @@ import { createRunner } from '../../platform/process.ts';
 import { createProcessFacts } from '../../platform/process-facts.ts';
 import { ensureRuntimeFolder } from '../../platform/runtime-folder.ts';
 import { ENGINES, startEngine } from '../../recorder/engines/engines.ts';
-import { removeOldAudio } from '../../recorder/old-audio.ts';
 import { type Recording, record } from '../../recorder/recorder.ts';
 import { choice, option, required } from '../command-line/options.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
@@ -59,9 +57,6 @@ export const verb = defineVerb({
       mirror: mirrorOf(settings, given.mirror, given.mirror_path),
       process: { pid: process.pid, started: await ownStart() },
     };
-    const { meetings_dir } = dataPaths(settings);
-    if (audio !== undefined && dirname(audio) === meetings_dir)
-      removeOldAudio(meetings_dir, context.clock.now() - settings.recorder_audio_days * DAY_MS);
     const stop = new AbortController();
     const onSignal = () => {
       // Whoever asks twice does not want to wait for the last words.
@@ -97,8 +92,6 @@ export const verb = defineVerb({
 });
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-const DAY_MS = 86_400_000;
 
 /** The beginning of the paths of a recording's own, as short as that of a socket has to be. */
 function placeOf(folder: string, launch: string): string {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -10,7 +10,6 @@ import { findPocketSphinx } from '../../../src/recorder/engines/pocketsphinx.ts'
 import { liveLine } from '../../../src/recorder/engines/pocketsphinx-lines.ts';
 import { SpeakerClusters } from '../../../src/recorder/engines/speaker-clusters.ts';
 import { createVadEngine } from '../../../src/recorder/engines/vad.ts';
-import { removeOldAudio } from '../../../src/recorder/old-audio.ts';
 import { isAlive } from '../../kit/alive.ts';
 import { babble, joinedAudio, silence } from '../../kit/made-audio.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
@@ -236,30 +235,5 @@ describe('speakers', () => {
     const all = Array.from({ length: 12 }, (_, nth) => clusters.speakerOf(voice(nth)));
     expect(new Set(all).size).toBeLessThanOrEqual(8);
     expect(clusters.speakerOf(new Float32Array(12))).toMatch(/^S\d$/);
-  });
-});
-
-describe('kept audio', () => {
-  it('that is older than the operator keeps it is removed, and nothing else', () => {
-    const old = scratch.write('meetings/old.wav', '');
-    const said = { version: 1, launch: 'l', pid: 1, process_started: null, phase: 'ended', started_at: 0 };
-    const state = { ...said, phone: null, engine: null, error: null };
-    const kept = [
-      scratch.write('meetings/new.wav', ''),
-      scratch.write('meetings/new.json', state),
-      scratch.write('meetings/old.txt', ''),
-      scratch.write('meetings/old.json', state),
-      scratch.write('meetings/song.wav', ''),
-      scratch.write('meetings/interview.wav', ''),
-      scratch.write('meetings/interview.json', { title: 'a person’s own' }),
-      scratch.write('meetings/talk.wav', ''),
-      scratch.write('meetings/talk.json', 'not JSON'),
-    ];
-    mkdirSync(join(scratch.path, 'meetings/folder.wav'));
-    for (const path of [old, ...kept.slice(1)]) utimesSync(path, 1_000, 1_000);
-    removeOldAudio(join(scratch.path, 'meetings'), Date.now() - 60_000);
-    expect(existsSync(old)).toBe(false);
-    for (const path of kept) expect(existsSync(path)).toBe(true);
-    removeOldAudio(join(scratch.path, 'missing'), Date.now());
   });
 });
