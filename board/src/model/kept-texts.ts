@@ -15,12 +15,15 @@ export function keptTexts(
   fiber: string,
   origin: string | null,
 ): KeptText[] {
+  const end = origin === null ? '' : ` ${origin}`;
   return drafts.flatMap(([key, draft]) => {
-    const [begin, kind = '', reference, host = null] = key.split(' ');
+    const [, kind = '', named = ''] = /^draft (\w+) (.+)$/s.exec(key) ?? [];
     const label = LABELS[kind];
+    const reference = named.slice(0, named.length - end.length);
     const { text, fiber: id } = (draft ?? {}) as { text?: unknown; fiber?: unknown };
-    const fits =
-      begin === 'draft' && host === origin && (reference === fiber || id === fiber) && label !== undefined;
+    // An id may have spaces, a uid has none: more words are the name of another host.
+    const is_it = reference === fiber || (id === fiber && !reference.includes(' '));
+    const fits = is_it && named.endsWith(end) && label !== undefined;
     return fits && typeof text === 'string' && text !== '' ? [{ key, label, text }] : [];
   });
 }
