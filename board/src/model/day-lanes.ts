@@ -213,7 +213,7 @@ function runsOf(lines: readonly SessionLine[]): Run[] {
   const runs: Run[] = [];
   const open = new Map<string, Run>();
   for (const line of lines) {
-    const name = line.run_id ?? line.session ?? line.mux;
+    const name = nameOf(line);
     if (name === null || line.kind === 'accepted') continue;
     const fiber = line.fiber === null || line.uid === null ? null : { id: line.fiber, uid: line.uid };
     const known = open.get(name);
@@ -231,6 +231,12 @@ function runsOf(lines: readonly SessionLine[]): Run[] {
     }
   }
   return runs;
+}
+
+/** What the lines of one run have in common: standing roles that were due at the same moment share a run id. */
+function nameOf({ run_id, uid, session, mux }: SessionLine): string | null {
+  if (run_id === undefined) return session ?? mux;
+  return run_id.startsWith('scheduled-') ? `${run_id} ${uid}` : run_id;
 }
 
 function endOf({ at, reason = 'ended', detail, mend }: SessionLine): End {

@@ -113,6 +113,25 @@ describe('the lanes of a day', () => {
     ]);
   });
 
+  it('[STD-1] keep the runs of standing roles apart that were due at the same moment', () => {
+    const run_id = 'scheduled-1';
+    const tide = (more: Partial<SessionLine>) => line({ run_id, ...more });
+    const tiles = (more: Partial<SessionLine>) =>
+      line({ fiber: 'tiles', uid: 'U2', session: 'two', run_id, ...more });
+    const found = lanes({
+      lines: [
+        tide({}),
+        tide({ kind: 'ended', reason: 'handoff', at: at(9) }),
+        tiles({ at: at(10) }),
+        tiles({ kind: 'ended', reason: 'handoff', at: at(11) }),
+      ],
+    });
+    expect(found.map(({ title, spans }) => [title, spans.map(({ from, to }) => [from, to])])).toEqual([
+      ['tide', [[at(8), at(9)]]],
+      ['tiles', [[at(10), at(11)]]],
+    ]);
+  });
+
   it('have the name and the id that a fiber has now', () => {
     const moved = row({ id: 'coast/tide', uid: 'U1', name: 'Tide gauges' });
     const [lane] = lanes({ lines: [line({})] }, [moved]);
