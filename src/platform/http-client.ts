@@ -112,6 +112,13 @@ export type HttpBytes = Received<Buffer>;
 /** An answer of any status; `body` is parsed JSON, the text of `text/plain`, or null where there is none. */
 export type HttpAnswer = Received<unknown>;
 
+/** The whole answer has not arrived within the deadline. */
+export class AnswerTooLate extends Error {
+  constructor(deadline_ms: number, cause: Error) {
+    super(`no answer within ${deadline_ms / 1_000} s`, { cause });
+  }
+}
+
 /** The answer has more bytes than are taken. */
 export class AnswerTooLarge extends Error {
   constructor() {
@@ -138,9 +145,7 @@ export async function requestBytes(request: HttpRequest): Promise<HttpBytes> {
   return new Promise((resolve, reject) => {
     const failed = (cause: Error) =>
       reject(
-        new Error(deadline.aborted ? `no answer within ${deadline_ms / 1_000} s` : messageOf(cause), {
-          cause,
-        }),
+        deadline.aborted ? new AnswerTooLate(deadline_ms, cause) : new Error(messageOf(cause), { cause }),
       );
     call.on('error', failed);
     call.on('response', (response) => {

@@ -6,7 +6,13 @@ import type { Settings } from '../../config/settings.ts';
 import { errorBodySchema } from '../../contract/http/errors.ts';
 import { REFUSAL_CODE_HEADER } from '../../contract/http/lifecycle.ts';
 import type { DaemonFile } from '../../contract/operator-files.ts';
-import { type HttpAnswer, type HttpRequest, requestBytes, requestJson } from '../../platform/http-client.ts';
+import {
+  AnswerTooLate,
+  type HttpAnswer,
+  type HttpRequest,
+  requestBytes,
+  requestJson,
+} from '../../platform/http-client.ts';
 import { svcOf } from '../command-line/output.ts';
 import { findDaemon } from './daemon-file.ts';
 
@@ -167,11 +173,17 @@ async function askWhileAlive(request: HttpRequest): Promise<HttpAnswer> {
   }
 }
 
-/** Rejects once the daemon does not even say its version. */
+/**
+ * Rejects once the daemon does not even say its version. One that is being stopped refuses the question, and still answers
+ * what it has begun.
+ */
 async function untilSilent(to: HttpRequest['to'], signal: AbortSignal): Promise<never> {
   const question = { to, method: 'GET', path: '/api/v1/version' } as const;
+  const limits = { deadline_ms: DEADLINE_MS.GET, most_bytes: MOST_BYTES };
   for (;;) {
     await pause(DOUBT_MS, undefined, { signal });
-    await requestBytes({ ...question, deadline_ms: DEADLINE_MS.GET, most_bytes: MOST_BYTES, signal });
+    await requestBytes({ ...question, ...limits, signal }).catch((error: Error) => {
+      if (error instanceof AnswerTooLate) throw error;
+    });
   }
 }

@@ -221,4 +221,22 @@ describe('talking to the daemon', () => {
     await listen(server);
     expect(await (await connectDaemon(settings())).post('/dispatch', {}, schema)).toEqual({ n: 1 });
   });
+
+  it('[WPL-1] waits for the answer of a daemon that is being stopped and takes no other connection', async () => {
+    const server = createHttpServer((_, response) => {
+      server.close();
+      const looks = setInterval(() => {
+        // The request itself, a question that was refused, and one more.
+        if (doubts.mock.calls.length < 3) return;
+        clearInterval(looks);
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"n":1}');
+      }, 10);
+    });
+    await listen(server);
+    const client = await connectDaemon(settings());
+    const doubts = vi.spyOn(AbortSignal, 'any');
+    onTestFinished(() => doubts.mockRestore());
+    doubts.mockClear();
+    expect(await client.post('/dispatch', {}, schema)).toEqual({ n: 1 });
+  });
 });
