@@ -63,7 +63,7 @@ export class Dispatcher {
     this.#phases = new PhaseWatch(world, memory);
     this.rounds = new PollRounds(world, memory, { starter: this.#starter, onMoved });
     const ports = {
-      adopted: () => this.#requireAdopted(),
+      adopted: () => this.requireAdopted(),
       underWay: (key: string) => this.#starter.underWay(key),
       onMoved,
       reconcile: () => this.reconcile(),
@@ -153,7 +153,7 @@ export class Dispatcher {
    * `mux_unavailable` when it has to be `sure`, and answers what is known otherwise.
    */
   async workerOf(key: string, options: { sure: boolean }): Promise<Run | undefined> {
-    if (options.sure) await this.#requireAdopted();
+    if (options.sure) await this.requireAdopted();
     await this.#starter.underWay(key);
     return this.#memory.runs.get(key);
   }
@@ -215,7 +215,7 @@ export class Dispatcher {
   }
 
   /** Before the sessions of an earlier daemon are known, nobody can tell what runs. */
-  async #requireAdopted(): Promise<void> {
+  async requireAdopted(): Promise<void> {
     if (!this.surfaces.cli.reconciler.adopted) await this.reconcile();
     if (this.surfaces.cli.reconciler.adopted) return;
     const detail = this.#listing.kind === 'unknown' ? this.#listing.detail : '';

@@ -180,7 +180,7 @@ export const pollerCalls = {
   edit_fiber: write(editFiberSchema, fiberReplySchema, 15_000),
   nest_fiber: write(nestFiberSchema, nestedSchema, 60_000),
   agent_effort: write(agentEffortSchema, agentEffortReplySchema, 15_000),
-  release_quarantine: write(releaseRequestSchema, releasedSchema, 5_000),
+  release_quarantine: write(releaseRequestSchema, releasedSchema, 15_000),
   /** With `kill` it waits for every worker to end. */
   pull_brake: write(pullBrakeSchema, brakePulledSchema, 60_000),
   release_brake: write(releaseBrakeSchema, brakeReleasedSchema, 5_000),

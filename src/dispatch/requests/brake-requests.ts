@@ -13,12 +13,17 @@ import type { Kills } from './kills.ts';
 export type BrakeParts = {
   world: Pick<World, 'clock' | 'host' | 'logger'>;
   memory: Pick<Memory, 'brake' | 'runs'>;
-  dispatcher: Holds & {
+  dispatcher: Pick<Holds, 'rounds'> & {
     startsSettled(): Promise<void>;
     kills: Pick<Kills, 'kill'>;
   };
 };
-type Holds = { rounds: Pick<PollRounds, 'pending'>; release(): Released };
+type Holds = {
+  rounds: Pick<PollRounds, 'pending'>;
+  /** Rejects while nobody can tell what runs. */
+  requireAdopted(): Promise<void>;
+  release(): Released;
+};
 
 /** `POST /brake`: from the first line on nothing new is started; only then are workers ended, all at once. */
 export function pullBrake<Q extends PullBrake>(parts: BrakeParts, asked: Q) {
@@ -64,10 +69,13 @@ export function releaseBrake<Q extends ReleaseBrake>({ world, memory, dispatcher
   return perform(write, asked);
 }
 
-/** `POST /quarantine/release`. */
+/** `POST /quarantine/release`. What would start by it has to be known: who releases has read its names. */
 export function releaseHeld<Q extends ReleaseRequest>(dispatcher: Holds, asked: Q) {
   const write: Write<ReleaseRequest, string[], Rehearsal, Released> = {
-    plan: () => heldByStart(dispatcher),
+    async plan() {
+      await dispatcher.requireAdopted();
+      return heldByStart(dispatcher);
+    },
     show: (fibers) =>
       fibers.length === 0
         ? rehearsal('release nothing: the start of the daemon holds no fiber')
@@ -77,14 +85,14 @@ export function releaseHeld<Q extends ReleaseRequest>(dispatcher: Holds, asked: 
   return perform(write, asked);
 }
 
-function heldByStart({ rounds }: Holds): string[] {
+function heldByStart({ rounds }: Pick<Holds, 'rounds'>): string[] {
   return rounds
     .pending()
     .filter(({ reason }) => reason === 'boot_quarantine')
     .map(({ document }) => document.id);
 }
 
-function heldFibers({ rounds }: Holds): string[] {
+function heldFibers({ rounds }: Pick<Holds, 'rounds'>): string[] {
   return rounds.pending().map(({ document }) => document.id);
 }
 

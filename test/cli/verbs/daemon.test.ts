@@ -7,6 +7,7 @@ import { processLife } from '../../../src/cli/daemon-client/daemon-process.ts';
 import { startDaemon } from '../../../src/cli/verbs/daemon/start.ts';
 import { stopDaemon } from '../../../src/cli/verbs/daemon/stop.ts';
 import { readSettings, SETTINGS } from '../../../src/config/settings.ts';
+import { rehearsal } from '../../../src/contract/http/rehearsal.ts';
 import { runningRow, stateAnswer, versionAnswer } from '../answers.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
 
@@ -313,17 +314,21 @@ describe('svc daemon logs', () => {
   });
 });
 
+/** The daemon on a release: what it would do, or `body`. */
+const onRelease = (body: unknown) => (asked: unknown) =>
+  (asked as { dry_run?: boolean }).dry_run === true ? rehearsal('release them') : body;
+
 describe('svc daemon release on a terminal', () => {
   async function release(typed: string, ...options: string[]) {
     const row = { fiber_id: 'a', uid: null, store: '/srv/notes', since: 1, note: null };
     const held = [{ ...row, reason: 'boot_quarantine' }];
     const server = await serve({
       'GET /state': { body: stateAnswer({ pending_launch: held }) },
-      'POST /quarantine/release': { body: { released: true, pending: 1, fibers: ['a'], held: [] } },
+      'POST /quarantine/release': onRelease({ released: true, pending: 1, fibers: ['a'], held: [] }),
     });
     machine.context.stdin = Object.assign(Readable.from([typed]), { isTTY: true });
     const { code, out, err } = await machine.svc('daemon', 'release', ...options);
-    return { code, out, err, released: server.seen.some(({ path }) => path === '/quarantine/release') };
+    return { code, out, err, released: server.seen.at(-1)?.path === '/quarantine/release' };
   }
 
   it.each(['y\n', ' Yes \n'])('[WPL-25] names the fibers, asks, and goes on at %j', async (typed) => {
@@ -344,6 +349,15 @@ describe('svc daemon release on a terminal', () => {
     });
   });
 
+  it('[WPL-25] asks nothing while the daemon cannot tell what would start', async () => {
+    const body = { error: 'mux_unavailable', message: 'tmux has not reported yet' };
+    const server = await serve({ 'POST /quarantine/release': { status: 503, body } });
+    machine.context.stdin = Object.assign(Readable.from(['y\n']), { isTTY: true });
+    const { code, out, err } = await machine.svc('daemon', 'release');
+    expect([code, out, err]).toEqual([1, '', 'svc: tmux has not reported yet\n']);
+    expect(server.seen).toEqual([{ path: '/quarantine/release', body: { dry_run: true } }]);
+  });
+
   it.each(['--yes', '--json'])('[WPL-25] asks nothing with %s', async (option) => {
     const { code, err, released } = await release('n\n', option);
     expect([code, err, released]).toEqual([0, '', true]);
@@ -359,14 +373,12 @@ describe('svc daemon release and settings', () => {
     const held = [row('a', 'boot_quarantine'), row('b', 'killed'), row('c', 'boot_quarantine')];
     const server = await serve({
       'GET /state': { body: stateAnswer({ pending_launch: held }) },
-      'POST /quarantine/release': {
-        body: {
-          released: true,
-          pending: 2,
-          fibers: ['a', 'c'],
-          held: [{ fiber_id: 'b', reason: 'killed' }],
-        },
-      },
+      'POST /quarantine/release': onRelease({
+        released: true,
+        pending: 2,
+        fibers: ['a', 'c'],
+        held: [{ fiber_id: 'b', reason: 'killed' }],
+      }),
     });
     expect(await machine.svc('daemon', 'release')).toEqual({
       code: 0,
@@ -376,6 +388,7 @@ describe('svc daemon release and settings', () => {
       err: '',
     });
     expect(server.seen).toEqual([
+      { path: '/quarantine/release', body: { dry_run: true } },
       { path: '/state', body: null },
       { path: '/quarantine/release', body: {} },
     ]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeferred } from '../../../src/base/deferred.ts';
 import { requireMayStart } from '../../../src/dispatch/holds/start-refusal.ts';
-import { pullBrake, releaseBrake } from '../../../src/dispatch/requests/brake-requests.ts';
+import { pullBrake, releaseBrake, releaseHeld } from '../../../src/dispatch/requests/brake-requests.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { type Daemon, FakeWorld, LEARNING, LEASE } from '../world/fake-world.ts';
 
@@ -199,4 +199,27 @@ describe.each(['cli', 'app'] as const)('a capture on the surface %s', (surface) 
     await world.run(pulled);
     expect(started()).toBe(1);
   });
+});
+
+describe('the release of what the start of the daemon holds', () => {
+  it.each([{}, { dry_run: true }])(
+    '[WPL-25] is refused while nobody can tell what it would start, and names the fibers then: %j',
+    async (asked) => {
+      world.fiber('a');
+      world.documents.list();
+      daemon = world.boot({ released: false });
+      world.machine.listing = 'unknown';
+      await expect(world.run(releaseHeld(daemon.dispatcher, asked))).rejects.toMatchObject({
+        code: 'mux_unavailable',
+        message: expect.stringContaining('svc doctor'),
+      });
+      world.machine.listing = 'normal';
+      await round();
+      expect(world.machine.creates).toEqual([]);
+      expect(await world.run(releaseHeld(daemon.dispatcher, {}))).toMatchObject({
+        pending: 1,
+        fibers: ['a'],
+      });
+    },
+  );
 });

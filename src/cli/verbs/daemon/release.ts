@@ -26,6 +26,8 @@ export const verb = defineVerb({
     const daemon = await connectDaemon(readSettings(context.env));
     if (dry_run === true) return rehearseRequest(daemon, '/quarantine/release', {});
     if (json !== true) {
+      // Refused while the daemon cannot tell what runs, for its state then names nothing that is held.
+      await rehearseRequest(daemon, '/quarantine/release', {});
       const names = heldByStart(await daemon.get('/state', stateSchema));
       context.out(listed(names));
       const asks = yes !== true && names.length > 0 && context.stdin.isTTY === true;
