@@ -108,7 +108,8 @@ export class Dispatches
     this.#ports.started(keyOf(document));
     const limit = limitOf(this.#world, this.#memory, result.run.agent);
     const reply = dispatchedReply(this.#world.host, result.run, false);
-    const isCut = earlier !== undefined && earlier.run_id !== result.run.run_id;
+    const isCut =
+      earlier !== undefined && earlier.app?.missing !== true && earlier.run_id !== result.run.run_id;
     const notes = [
       ...(isCut && request.force !== true ? ['the worker that ran before was ended'] : []),
       ...(limit === null ? [] : [`${describeLimit(limit)}; started all the same`]),

@@ -69,6 +69,19 @@ describe('an app conversation', () => {
     });
   });
 
+  it('[APP-1] that is confirmed missing is no worker of which a dispatch says that it ended it', async () => {
+    const daemon = world.boot({ released: true });
+    world.fiber('a', { ...APP });
+    const { thread_id } = await dispatched(daemon, 'a');
+    await round(daemon);
+    world.app.forget(thread_id ?? '');
+    await round(daemon);
+    const reply = await dispatched(daemon, 'a');
+    expect(reply).toMatchObject({ already_running: false });
+    expect(reply.thread_id).not.toBe(thread_id);
+    expect(reply.notes).toBeUndefined();
+  });
+
   describe('whose last turn failed', () => {
     const failed = { failed: true, error: 'the model is at capacity', said: 'Reading.' };
     const why = async (daemon: Daemon) =>
