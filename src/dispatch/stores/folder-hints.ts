@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { storeAway } from '../../fibers/store-away.ts';
 
 export type Came = 'folder' | 'document';
 
@@ -79,11 +78,9 @@ export class FolderHints {
     for (const path of paths) if (!this.#knows(path)) this.#ignored.add(path);
   }
 
-  /** Hints by folder; true for a folder that may have been replaced by another one of its name. */
+  /** Hints of a store that is there, by folder; true for a folder that may have been replaced by another one of its name. */
   follow(hints: ReadonlyMap<string, boolean>): Followed {
     const followed: Followed = { moved: [], came: new Map(), went: [] };
-    // Of a store that is gone as a whole nothing is known.
-    if (storeAway(dirname(this.#base)) !== null) return followed;
     for (const [folder, replaced] of hints) {
       if (folder !== this.#base) {
         const path = documentOf(folder);

@@ -220,6 +220,11 @@ export class PolledStore {
       this.#listSoon();
       return;
     }
+    // What changed in a store that is gone as a whole is found once it is back.
+    if (storeAway(this.root) !== null) {
+      this.#must_list = true;
+      return;
+    }
     try {
       const { moved, came, went } = this.#hints.follow(hinted);
       this.#watch?.drop(went);

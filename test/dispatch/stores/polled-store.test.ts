@@ -271,6 +271,26 @@ describe('a watched store', () => {
     expect([await bed.tick(), bed.polled.health.state]).toEqual([true, 'ok']);
   });
 
+  it('[DSP-1] is listed at the next tick where a change came while it was gone for a moment', async () => {
+    let hints = 0;
+    bed = new Bed((onHint) =>
+      watchStore((...hint) => {
+        hints += 1;
+        onHint(...hint);
+      }),
+    );
+    const path = bed.write('a');
+    await bed.settle();
+    const away = `${bed.store.root}.away`;
+    renameSync(bed.store.root, away);
+    writeFileSync(join(away, '.fibers/a/a.md'), textOf('edited'));
+    await until('the hint', () => hints > 0);
+    await pause(100);
+    renameSync(away, bed.store.root);
+    expect(bed.nameOf(path)).toBe('a');
+    expect([await bed.tick(), bed.nameOf(path)]).toEqual([true, 'edited']);
+  });
+
   it('reads at every tick what no watch of its folders reports: links, files with two names', async () => {
     bed = new Bed();
     const outside = join(bed.scratch.path, 'outside.md');
