@@ -153,7 +153,8 @@ export class RemoteReads {
     }
     const { asking, asked_at } = entry;
     if (asking === null) return entry.error;
-    const left = (asked_at ?? 0) + answer_ms - this.#clock.now();
+    // Nor keep anybody waiting for longer.
+    const left = Math.min(answer_ms, (asked_at ?? 0) + answer_ms - this.#clock.now());
     if (left > 0) await within(this.#clock, left, asking);
     if (entry.asking === null) return entry.error;
     return { code: 'deadline_exceeded', message: `${to.name} did not answer within ${answer_ms / 1_000} s.` };

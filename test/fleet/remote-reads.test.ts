@@ -299,4 +299,16 @@ describe('a read of another host', () => {
     await readB();
     expect(asked).toHaveLength(2);
   });
+
+  it('[TMP-8] [LIM-15] keeps nobody waiting longer than five seconds although the clock was set back meanwhile', async () => {
+    answer = () => new Promise(() => {});
+    const first = readB();
+    await settle();
+    clock.jumpTo(clock.now() - 86_400_000);
+    const second = readB();
+    await settle();
+    clock.advance(5_000);
+    const late = { state: 'no_answer', error: { code: 'deadline_exceeded' } };
+    expect(await Promise.all([first, second])).toMatchObject([late, late]);
+  });
 });
