@@ -211,7 +211,8 @@ export class RemoteFeed {
   #judge(): Origin['state'] {
     if (this.#copy === null || this.#last_ok_at === null) return 'no_answer';
     const { poll_interval_ms, stale_multiplier } = this.#remote.timing;
-    const old = this.#in.clock.now() - this.#last_ok_at > poll_interval_ms * stale_multiplier;
+    // A time that is still to come was told by a clock that was set back since.
+    const old = Math.abs(this.#in.clock.now() - this.#last_ok_at) > poll_interval_ms * stale_multiplier;
     const is_refused = this.#error?.code === 'build_changed';
     return old || is_refused || isDoubtful(this.#recovery) ? 'stale' : 'fresh';
   }

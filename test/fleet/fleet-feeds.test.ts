@@ -223,6 +223,18 @@ describe('the feeds of the remotes', () => {
     expect(originOf('host-b')).toMatchObject({ state: 'stale', error: null });
   });
 
+  it('[RTE-7] are stale after the clock of this machine was set back, until the host answers', async () => {
+    hostOf('host-b', [toldRow('x')]);
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    transport.get = () => new Promise(() => {});
+    clock.jumpTo(clock.now() - 3_600_000);
+    await pass(6_000);
+    expect(originOf('host-b')).toMatchObject({ state: 'stale', error: null });
+    transport.streams.at(-1)?.on.alive();
+    expect(originOf('host-b').state).toBe('fresh');
+  });
+
   it.each([
     ['is not JSON', () => ({ body: '{"host":' }), 'answer_unreadable', 'not JSON'],
     ['is no feed', () => ({ body: { host: 'host-b' } }), 'answer_unreadable', 'not a feed'],
