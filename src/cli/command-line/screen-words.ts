@@ -98,8 +98,8 @@ export function muxOwnerWords({ kind, name }: { kind: string; name: string | nul
 
 /** How far a message came. */
 export const STAGE_WORDS: Readonly<Record<Receipt['status'], string>> = {
-  accepted: 'on its way',
-  context_added: 'left for its next turn',
+  accepted: 'answered',
+  context_added: 'read as context',
   submitted: 'read',
   queued: 'in its queue',
   unknown: 'not known whether it came',

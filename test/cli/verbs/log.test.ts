@@ -223,6 +223,15 @@ describe('svc log', () => {
     expect(out).toContain('message\tto a codex session on host-a: held\n');
   });
 
+  it.each([
+    ['accepted', 'answered'],
+    ['context_added', 'read as context'],
+  ] as const)('[MDS-1] says of a message that was %s that it was %s', async (status, words) => {
+    await serve({ 'limit=50': { entries: [{ ...MESSAGES[0]!, status } as LifeEntry], earlier: 0 } });
+    const { out } = await machine.svc('log', 'work/loader');
+    expect(out).toContain(`message\tfrom ada: ${words}\n`);
+  });
+
   it('tells how long each run lasted, that the fiber was closed, and its verdict', async () => {
     const entries: LifeEntry[] = [
       { at: at(1), kind: 'handoff', session: ONE, lasted_ms: 3 * MINUTE + 7_000 },
