@@ -11,6 +11,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.stderr.on('error', () => undefined);
   // The timers of `base/clock.ts` do not keep a process alive, and a verb may wait only on these.
   const alive = setInterval(() => {}, 2 ** 30);
+  let resumes = 0;
+  process.on('SIGCONT', () => {
+    resumes += 1;
+  });
   const code = await runCli(argv, {
     env: process.env,
     cwd: process.cwd(),
@@ -21,6 +25,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       ? {
           columns: process.stdout.columns,
           size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
+          resumes: () => resumes,
         }
       : {}),
     ...(process.stderr.isTTY === true ? { err_columns: process.stderr.columns } : {}),

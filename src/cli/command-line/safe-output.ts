@@ -2,7 +2,7 @@ import { escapeForTerminal } from '../../base/terminal-text.ts';
 import { cutEnd, LEAST_WIDTH, wrapPage, wrapStyled } from './fit-width.ts';
 import { paint, type Styled } from './styled-text.ts';
 import { asTyped, pageAsTyped } from './typed-command.ts';
-import type { CliContext } from './verb.ts';
+import type { CliContext, Terminal } from './verb.ts';
 
 /** The process itself: what is written to it is not escaped. */
 export type CliProcess = Omit<
@@ -16,6 +16,8 @@ export type CliProcess = Omit<
   err_columns?: number;
   /** Of the terminal as it is now. */
   size?: () => { columns?: number; rows?: number };
+  /** How often this process went on after it was stopped, while a shell wrote to its terminal. */
+  resumes?: () => number;
   /** False where the command line forbids it. */
   colour?: boolean;
 };
@@ -33,7 +35,7 @@ const TO_SCREEN_END = '\u001b[J';
  * terminal often shows that later.
  */
 export function withSafeOutput(given: CliProcess): CliContext {
-  const { outIsTerminal, columns, err_columns, size, colour = true, ...rest } = given;
+  const { outIsTerminal, columns, err_columns, size, resumes, colour = true, ...rest } = given;
   const out = (text: string) => given.out(escapeForTerminal(text));
   const coloured = colour && outIsTerminal === true && takesColour(given.env);
   /** Escaped before it is laid out, so that lines fit the text as shown. */
@@ -47,18 +49,7 @@ export function withSafeOutput(given: CliProcess): CliContext {
     out,
     show: (page) => given.out(laidOut(typeof page === 'string' ? [page] : page, width)),
     terminal:
-      outIsTerminal === true && size !== undefined
-        ? {
-            width: () => widthOf(size().columns),
-            draw: (text) => {
-              const page = laidOut(text, widthOf(size().columns)).split('\n');
-              const lines = page.slice(0, (size().rows || USUAL_HEIGHT) - 1);
-              given.out(
-                `${HOME}${lines.map((line) => `${line}${TO_LINE_END}`).join('\r\n')}${TO_SCREEN_END}`,
-              );
-            },
-          }
-        : null,
+      outIsTerminal === true && size !== undefined ? terminalOf(given.out, laidOut, { size, resumes }) : null,
     progress:
       err_columns === undefined
         ? null
@@ -76,6 +67,25 @@ export function withSafeOutput(given: CliProcess): CliContext {
       given.err(err_columns === undefined ? told : wrapPage(told, widthOf(err_columns)));
     },
     verbatim: outIsTerminal === true ? out : (text) => given.out(text),
+  };
+}
+
+function terminalOf(
+  write: CliProcess['out'],
+  laidOut: (page: Styled, width: number) => string,
+  { size, resumes = () => 0 }: { size: NonNullable<CliProcess['size']>; resumes?: CliProcess['resumes'] },
+): Terminal {
+  const looks = () => `${size().columns} ${size().rows} ${resumes()}`;
+  let drawn_for = looks();
+  return {
+    width: () => widthOf(size().columns),
+    draw(text) {
+      drawn_for = looks();
+      const page = laidOut(text, widthOf(size().columns)).split('\n');
+      const lines = page.slice(0, (size().rows || USUAL_HEIGHT) - 1);
+      write(`${HOME}${lines.map((line) => `${line}${TO_LINE_END}`).join('\r\n')}${TO_SCREEN_END}`);
+    },
+    isStale: () => looks() !== drawn_for,
   };
 }
 

@@ -43,6 +43,8 @@ export type Terminal = {
   width(): number;
   /** Shows a text in the place of all that the terminal shows; what is below its last line but one is cut. */
   draw(text: Styled): void;
+  /** Whether what was drawn last may be covered, or laid out for another size: draw it again. */
+  isStale(): boolean;
 };
 
 /** Exit codes, the same for every verb. */

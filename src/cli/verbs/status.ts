@@ -142,7 +142,7 @@ async function watchStatus(
         printStatus(page, { ...context, width: terminal.width(), now: drawn_at, all, svc, commits }),
       );
       do await sleep(clock, LOOK_MS);
-      while (!(await feed.update(daemon)) && clock.now() - drawn_at < REDRAW_MS);
+      while (!terminal.isStale() && !(await feed.update(daemon)) && clock.now() - drawn_at < REDRAW_MS);
     } catch (error) {
       if (!isCoded(error)) throw error;
       daemon = null;

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { withSafeOutput } from '../../../src/cli/command-line/safe-output.ts';
 import { runCli } from '../../../src/cli/main.ts';
 import { createMachine, type Machine } from '../kit.ts';
 
@@ -76,4 +77,24 @@ describe('an error on a terminal', () => {
   it('is one line anywhere else', async () => {
     expect(await refusal()).toBe('svc: the daemon does not run; start it with: svc daemon start\n');
   });
+});
+
+it.each([
+  ['another width', { columns: 40, rows: 24 }, 0],
+  ['another height', { columns: 80, rows: 12 }, 0],
+  ['a stop of the process, during which a shell wrote to it', { columns: 80, rows: 24 }, 1],
+])('a page is to be drawn again after %s', (_, size_after, resumes_after) => {
+  let [size, resumes] = [{ columns: 80, rows: 24 }, 0];
+  const { terminal } = withSafeOutput({
+    ...machine.context,
+    outIsTerminal: true,
+    size: () => size,
+    resumes: () => resumes,
+  });
+  terminal!.draw(['a page']);
+  expect(terminal!.isStale()).toBe(false);
+  [size, resumes] = [size_after, resumes_after];
+  expect(terminal!.isStale()).toBe(true);
+  terminal!.draw(['a page']);
+  expect(terminal!.isStale()).toBe(false);
 });
