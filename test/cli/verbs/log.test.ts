@@ -223,6 +223,19 @@ describe('svc log', () => {
     expect(out).toContain('message\tto a codex session on host-a: held\n');
   });
 
+  it('says what to do about the death of the last worker, until another one has begun', async () => {
+    const died = { detail: 'tmux ended', mend: 'resume it', lasted_ms: 400, reason: 'server_lost' };
+    const entries: LifeEntry[] = [ENTRIES[0]!, { at: at(1), kind: 'ended', session: ONE, ...died }];
+    const over = async (more: LifeEntry[]) => {
+      await serve({ 'limit=50': { entries: [...entries, ...more], earlier: 0 } });
+      return (await machine.svc('log', 'work/loader')).out;
+    };
+    expect(await over([])).toContain('Likely fix: resume it.');
+    const after = await over([{ ...ENTRIES[0]!, at: at(2) }]);
+    expect(after).toContain('tmux ended');
+    expect(after).not.toContain('Likely fix');
+  });
+
   it.each([
     ['accepted', 'answered'],
     ['context_added', 'read as context'],

@@ -231,9 +231,15 @@ function partnerOf(text: string): string {
   return `a ${harness} session on ${host}`;
 }
 
-/** The last of these runs that is over, where it did not hand off and there is more to tell of it. */
+/** What begins or ends a run. */
+const TURNING_POINTS: ReadonlySet<LifeEntry['kind']> = new Set([
+  ...(['dispatch', 'resume', 'claim', 'capture', 'adopt'] as const),
+  ...(['ended', 'handoff'] as const),
+]);
+
+/** The end of the last of these runs, where it is over without a handoff and there is more to tell of it. */
 function lastEnd(entries: readonly LifeEntry[]): Ended | undefined {
-  const last = entries.findLast(({ kind }) => kind === 'ended' || kind === 'handoff');
+  const last = entries.findLast(({ kind }) => TURNING_POINTS.has(kind));
   if (last?.kind !== 'ended') return undefined;
   return last.mend === undefined && last.screen === undefined ? undefined : last;
 }
