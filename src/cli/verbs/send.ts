@@ -15,6 +15,7 @@ import { looksLikeAddress, parseAddress, printAddress } from '../../contract/ses
 import { argument, choice, DRY_RUN, ON_HOST, option, repeated } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { STAGE_WORDS } from '../command-line/screen-words.ts';
+import { whileTelling } from '../command-line/spinner.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { knownHosts, readFiber } from '../daemon-client/daemon-of-fiber.ts';
@@ -66,7 +67,7 @@ export const verb = defineVerb({
   page: 'messages.md',
   json: receiptSchema,
   exits: { 1: 'it was rejected, or the stage of --wait did not come' },
-  async run(context, { to, text, from, id, file, context: as_context = false, wait, host, dry_run }) {
+  async run(context, { to, text, from, id, file, context: as_context = false, wait, host, dry_run, json }) {
     const stages = stagesOf({ wake: !as_context });
     if (wait !== undefined && !stages.includes(wait))
       throw new CodedError(
@@ -84,7 +85,11 @@ export const verb = defineVerb({
       attachments,
     };
     if (dry_run === true) return rehearseRequest(daemon, pathOf(body), body);
-    const receipt = await sendUntil(daemon, body, wait);
+    const first = await firstReceipt(daemon, body);
+    const receipt =
+      wait === undefined || isOver(first, wait, stages)
+        ? first
+        : await whileWaiting(context, { first, wait, json }, () => laterReceipt(daemon, body, first, wait));
     const reached = wait === undefined || hasReached(receipt, wait, stages);
     return {
       json: receipt,
@@ -112,17 +117,28 @@ function fileLines(files: Receipt['files'] = []): string {
   return files.map(({ name, path }) => `${name} is there as ${path}\n`).join('');
 }
 
+/** Whoever ends the wait at a terminal has read that the message was sent, and how far it came. */
+function whileWaiting(
+  context: CliContext,
+  { first, wait, json }: { first: Receipt; wait: Stage; json: boolean | undefined },
+  work: () => Promise<Receipt>,
+): Promise<Receipt> {
+  if (context.progress !== null && json !== true) context.err(receiptLine({ ...first, files: [] }));
+  return whileTelling(context, `Waiting until it is ${STAGE_WORDS[wait]}`, work);
+}
+
 /** The same id asks for the receipt only; nothing is sent again (MSG-3). */
-async function sendUntil(
+async function laterReceipt(
   daemon: DaemonClient,
   body: MessageRequest | FileMessageRequest,
-  wait: Stage | undefined,
+  first: Receipt,
+  wait: Stage,
 ): Promise<Receipt> {
   const stages = stagesOf(body);
   const until = Date.now() + WAIT_MS;
-  let receipt = await firstReceipt(daemon, body);
+  let receipt = first;
   let failure: CodedError | null = null;
-  while (wait !== undefined && receipt.status !== 'rejected' && !hasReached(receipt, wait, stages)) {
+  while (!isOver(receipt, wait, stages)) {
     // An answer that is missing may come at the next look; a refusal stays one.
     if (Date.now() >= until || (failure !== null && !tellsNothing(failure))) break;
     await sleep(body.attachments === undefined ? LOOK_MS : LOOK_WITH_FILES_MS);
@@ -177,6 +193,10 @@ function hasReached({ status, transport }: Receipt, wait: Stage, stages: readonl
   // What is held was not given to the session yet.
   if (transport === 'held') return false;
   return stages.some((stage, at) => stage === status && at >= stages.indexOf(wait));
+}
+
+function isOver(receipt: Receipt, wait: Stage, stages: readonly Stage[]): boolean {
+  return receipt.status === 'rejected' || hasReached(receipt, wait, stages);
 }
 
 function stagesOf({ wake }: Pick<MessageRequest, 'wake'>): readonly Stage[] {

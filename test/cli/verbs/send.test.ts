@@ -241,4 +241,21 @@ describe('svc send --wait', () => {
       detail: 'queued behind its turn; its further stages could not be asked for: no such host',
     });
   });
+
+  it('[MDS-1] tells at a terminal how far the message came before it waits', async () => {
+    const answers: Answers = {
+      'POST /messages': () => {
+        answers['POST /messages'] = {
+          body: { ...RECEIPT, status: 'accepted', detail: 'there is an answer' },
+        };
+        return queued;
+      },
+    };
+    await serveDaemon(machine, answers);
+    Object.assign(machine.context, { err_columns: 80, columns: 80, outIsTerminal: true, colour: false });
+    const { code, out, err } = await send('--wait', 'accepted');
+    expect([code, out]).toEqual([0, 'answered: there is an answer\n']);
+    expect(err).toMatch(/^in its queue: queued behind its turn\n/);
+    expect(err).toContain('Waiting until it is answered');
+  });
 });
