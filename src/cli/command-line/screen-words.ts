@@ -106,6 +106,11 @@ export const STAGE_WORDS: Readonly<Record<Receipt['status'], string>> = {
   rejected: 'refused',
 };
 
+/** The same of one message, which may not have been given to its session yet. */
+export function stageWords({ status, transport }: Pick<Receipt, 'status' | 'transport'>): string {
+  return transport === 'held' ? 'held' : STAGE_WORDS[status];
+}
+
 /** Whose workers use the same folder. */
 export function sharedWith(others: readonly string[]): string {
   const more = others.length - SHARING_NAMED;

@@ -14,7 +14,7 @@ import { type MessageRequest, type Receipt, receiptSchema } from '../../contract
 import { looksLikeAddress, parseAddress, printAddress } from '../../contract/session-address.ts';
 import { argument, choice, DRY_RUN, ON_HOST, option, repeated } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
-import { STAGE_WORDS } from '../command-line/screen-words.ts';
+import { STAGE_WORDS, stageWords } from '../command-line/screen-words.ts';
 import { whileTelling } from '../command-line/spinner.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
@@ -104,8 +104,9 @@ function pathOf({ attachments }: MessageRequest | FileMessageRequest): string {
 }
 
 /** For a person: how far it came. */
-function receiptLine({ status, detail, files }: Receipt): string {
-  return `${STAGE_WORDS[status]}: ${detail}\n${fileLines(files)}`;
+function receiptLine(receipt: Receipt): string {
+  const { detail, files } = receipt;
+  return `${stageWords(receipt)}: ${detail}\n${fileLines(files)}`;
 }
 
 /** For an agent, which may ask for the receipt again or wait for an answer: with its address and its id. */

@@ -242,6 +242,13 @@ describe('svc send --wait', () => {
     });
   });
 
+  it('[MDS-1] says at a terminal of a message that was given to nobody yet that it is held', async () => {
+    const held = { ...RECEIPT, status: 'queued', transport: 'held', detail: 'a draft is in its composer' };
+    await serveDaemon(machine, { 'POST /messages': { body: held } });
+    Object.assign(machine.context, { columns: 80, outIsTerminal: true, colour: false });
+    expect((await send()).out).toBe('held: a draft is in its composer\n');
+  });
+
   it('[MDS-1] tells at a terminal how far the message came before it waits', async () => {
     const answers: Answers = {
       'POST /messages': () => {

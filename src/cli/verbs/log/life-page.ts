@@ -14,7 +14,7 @@ import {
   formatTable,
   formatTimeOfDay,
 } from '../../command-line/output.ts';
-import { lastLine, STAGE_WORDS } from '../../command-line/screen-words.ts';
+import { lastLine, stageWords } from '../../command-line/screen-words.ts';
 import type { Span, Styled, Tone } from '../../command-line/styled-text.ts';
 import { asWritten } from '../../command-line/typed-command.ts';
 import { briefCount } from '../spend/spend-page.ts';
@@ -219,9 +219,10 @@ function agentOf({ agent, harness }: { agent: string | null; harness: string }):
 
 type Message = Extract<LifeEntry, { kind: 'message' }>;
 
-function messageWords({ direction, from, to, status, transport }: Message): string {
+function messageWords(message: Message): string {
+  const { direction, from, to } = message;
   const other = direction === 'received' ? `from ${partnerOf(from)}` : `to ${partnerOf(to)}`;
-  return `${other}: ${transport === 'held' ? 'held' : STAGE_WORDS[status]}`;
+  return `${other}: ${stageWords(message)}`;
 }
 
 /** Who wrote or was written to: a person by name, a worker by its program and host. */
