@@ -96,7 +96,7 @@ export async function serveAnswers(answers: Answers, socketPath?: string): Promi
   const server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
       const text = Buffer.concat(chunks).toString('utf8');
       const body: unknown = text === '' ? null : JSON.parse(text);
       const path = (request.url ?? '').replace(/^\/api\/v1/, '');
@@ -106,7 +106,7 @@ export async function serveAnswers(answers: Answers, socketPath?: string): Promi
         found === undefined
           ? { status: 404, body: { error: 'not_found', message: `nothing at ${path}` } }
           : typeof found === 'function'
-            ? { body: found(body) }
+            ? { body: await found(body) }
             : found;
       const isText = 'text' in answer && answer.text === true;
       response.writeHead(answer.status ?? 200, {

@@ -85,7 +85,7 @@ export const verb = defineVerb({
       attachments,
     };
     if (dry_run === true) return rehearseRequest(daemon, pathOf(body), body);
-    const first = await firstReceipt(daemon, body);
+    const first = await whileTelling(context, 'The message is given', () => firstReceipt(daemon, body));
     const receipt =
       wait === undefined || isOver(first, wait, stages)
         ? first

@@ -249,6 +249,21 @@ describe('svc send --wait', () => {
     expect((await send()).out).toBe('held: a draft is in its composer\n');
   });
 
+  it('tells at a terminal that the message is being given, while its first receipt is waited for', async () => {
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const told: string[] = [];
+    const err = (text: string) => {
+      told.push(text);
+      if (text.includes('The message is given')) answer();
+    };
+    await serveDaemon(machine, { 'POST /messages': () => answered.then(() => RECEIPT) });
+    Object.assign(machine.context, { err_columns: 80, err });
+    expect((await send()).code).toBe(0);
+  });
+
   it('[MDS-1] tells at a terminal how far the message came before it waits', async () => {
     const answers: Answers = {
       'POST /messages': () => {
