@@ -50,9 +50,13 @@ const context = () =>
 const settings = () => readSettings(machine.env);
 
 /** Starts the tiny daemon in one of its modes, in the background, as `svc daemon start` does. */
-async function start(mode: string, timeout = 20, running = [runningRow()]): Promise<number> {
+async function start(
+  mode: string,
+  timeout = 20,
+  over: Parameters<typeof stateAnswer>[0] = { running: [runningRow()] },
+): Promise<number> {
   const answers = join(machine.folder, 'answers.json');
-  writeFileSync(answers, JSON.stringify({ version: versionAnswer(), state: stateAnswer({ running }) }));
+  writeFileSync(answers, JSON.stringify({ version: versionAnswer(), state: stateAnswer(over) }));
   const program = { file: process.execPath, args: [TINY, mode, answers] };
   try {
     const { text, exit = 0 } = await startDaemon(context(), settings(), timeout, program);
@@ -81,7 +85,7 @@ describe('svc daemon start and stop', () => {
 
   it('names some of many workers that keep running, and counts the others', async () => {
     const running = Array.from({ length: 303 }, (_, nth) => runningRow({ fiber_id: `task-${nth}` }));
-    await start('ready', 20, running);
+    await start('ready', 20, { running });
     const { out } = await machine.svc('daemon', 'stop');
     expect(out.split('\n').slice(0, 4)).toEqual([
       'The daemon has stopped.',
@@ -90,6 +94,25 @@ describe('svc daemon start and stop', () => {
       '  task-1',
     ]);
     expect(out.split('\n').slice(-3)).toEqual(['  task-9', '  and 293 more', '']);
+  });
+
+  it('names a capture that goes on and has no fiber yet by its session, and none that has ended', async () => {
+    const capture = {
+      ...{ surface: 'cli' as const, session_uuid: null, run_id: 'run-1', agent: 'pi', harness: 'pi' },
+      ...{ project_dir: '/srv/dev', store: '/srv/notes', captured_at: 1, ended_at: null, ended_reason: null },
+      ...{ effort: null, prompt_file: '/p.md', text_file: null },
+    };
+    const captures = [
+      { ...capture, mux_session: 'capture-1', state: 'running' as const },
+      { ...capture, mux_session: 'capture-2', state: 'ended' as const },
+    ];
+    await start('ready', 20, { captures });
+    const { out } = await machine.svc('daemon', 'stop', '--json');
+    expect(JSON.parse(out)).toMatchObject({ stopped: true, workers: ['capture-1'] });
+    await start('ready', 20, { captures });
+    expect((await machine.svc('daemon', 'stop')).out).toBe(
+      'The daemon has stopped.\nThese workers keep running:\n  capture-1\n',
+    );
   });
 
   it('[P33] reports the daemon that runs already, and starts none', async () => {

@@ -20,8 +20,8 @@ const stoppedSchema = z.object({
   workers: z.array(z.string()).nullable(),
 });
 type Stopped = z.infer<typeof stoppedSchema>;
-/** The same with the fibers that these workers are on. */
-type StoppedWith = Stopped & { fibers: readonly string[] };
+/** The same with what a person calls these workers. */
+type StoppedWith = Stopped & { names: readonly string[] };
 
 /** `svc daemon stop`: stops the daemon; succeeds if none runs. */
 export const verb = defineVerb({
@@ -31,8 +31,8 @@ export const verb = defineVerb({
   page: 'daemon.md',
   json: stoppedSchema,
   async run(context, given) {
-    const { fibers, ...stopped } = await stopDaemon(context, readSettings(context.env), given.timeout);
-    return { json: stopped, text: describe(stopped, fibers) };
+    const { names, ...stopped } = await stopDaemon(context, readSettings(context.env), given.timeout);
+    return { json: stopped, text: describe(stopped, names) };
   },
 });
 
@@ -43,7 +43,7 @@ export async function stopDaemon(
   seconds: number,
 ): Promise<StoppedWith> {
   const found = await findDaemon(settings);
-  if (found.kind !== 'running') return { stopped: false, pid: null, workers: null, fibers: [] };
+  if (found.kind !== 'running') return { stopped: false, pid: null, workers: null, names: [] };
   const { daemon } = found;
   const workers = await runningWorkers(daemon);
   await signalProcess(daemon, 'SIGTERM');
@@ -60,14 +60,26 @@ export async function stopDaemon(
     );
   return {
     ...{ stopped: true, pid: daemon.pid },
-    workers: workers?.map(({ mux_session, fiber_id }) => mux_session ?? fiber_id) ?? null,
-    fibers: workers?.map(({ fiber_id }) => fiber_id) ?? [],
+    workers: workers?.map(({ session }) => session) ?? null,
+    names: workers?.map(({ name }) => name) ?? [],
   };
 }
 
-async function runningWorkers(daemon: DaemonFile): Promise<State['running'] | null> {
+type Left = { session: string; name: string };
+
+/** What goes on without the daemon; a capture has no fiber yet, so that only its session names it. */
+function leftBy({ running, captures }: State): Left[] {
+  return [
+    ...running.map(({ mux_session, fiber_id }) => ({ session: mux_session ?? fiber_id, name: fiber_id })),
+    ...captures.flatMap(({ state, mux_session }) =>
+      state === 'ended' || mux_session == null ? [] : [{ session: mux_session, name: mux_session }],
+    ),
+  ];
+}
+
+async function runningWorkers(daemon: DaemonFile): Promise<Left[] | null> {
   try {
-    return (await createDaemonClient(daemon).get('/state', stateSchema)).running;
+    return leftBy(await createDaemonClient(daemon).get('/state', stateSchema));
   } catch {
     // It must be possible to stop a daemon that hangs or is starting.
     return null;
@@ -77,13 +89,13 @@ async function runningWorkers(daemon: DaemonFile): Promise<State['running'] | nu
 /** How many of the workers that keep running are named; a host may have hundreds. */
 const NAMED = 10;
 
-function describe({ stopped, workers }: Stopped, fibers: readonly string[]): string {
+function describe({ stopped, workers }: Stopped, names: readonly string[]): string {
   if (!stopped) return 'No daemon runs.\n';
   const done = 'The daemon has stopped.\n';
   if (workers === null) return `${done}Workers that ran keep running.\n`;
   if (workers.length === 0) return `${done}No worker was running.\n`;
-  const named = fibers.slice(0, NAMED).map((id) => `  ${id}\n`);
-  const more = fibers.length - named.length;
+  const named = names.slice(0, NAMED).map((id) => `  ${id}\n`);
+  const more = names.length - named.length;
   const rest = more === 0 ? '' : `  and ${more} more\n`;
   return `${done}These workers keep running:\n${named.join('')}${rest}`;
 }
