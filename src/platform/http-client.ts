@@ -67,7 +67,7 @@ export async function openRequest(options: {
   const prefix = url?.pathname.replace(/\/$/, '') ?? '';
   const open = url?.protocol === 'https:' ? (await import('node:https')).request : plainRequest;
   const connect = 'url' in to ? to.connect : undefined;
-  return open({
+  const call = open({
     ...(base ?? to),
     method,
     path: `${prefix}${path}`,
@@ -77,6 +77,11 @@ export async function openRequest(options: {
       : { createConnection: connectionBy(connect) }),
     ...(signal && { signal }),
   });
+  call.prependListener('error', (error: NodeJS.ErrnoException) => {
+    // The parser names what it expected, which tells nobody that another kind of server listens there.
+    if (error.code?.startsWith('HPE_')) error.message = 'its answer is not HTTP';
+  });
+  return call;
 }
 
 /** The same for a request of Node’s own client. */

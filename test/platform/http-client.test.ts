@@ -93,6 +93,12 @@ describe('a request to another server', () => {
     await expect(get(to, more)).rejects.toThrow(message);
   });
 
+  it('reports that another kind of server answers', async () => {
+    const port = await answering(echo);
+    server.on('connection', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+    await expect(get({ host: '127.0.0.1', port })).rejects.toThrow(/^its answer is not HTTP$/);
+  });
+
   it('reports that nothing listens', async () => {
     const port = await answering(echo);
     await new Promise((done) => server.close(done));

@@ -216,7 +216,7 @@ describe('what answers where a daemon is expected', () => {
       status: 503,
       error: 'remote_unreachable',
       origin: 'host-b',
-      message: expect.stringContaining('the address of host-b?'),
+      message: expect.stringContaining('may not be the address of host-b. Check that'),
     });
   });
 
