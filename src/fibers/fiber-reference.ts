@@ -82,11 +82,18 @@ export function namePaths(fibers: readonly Pick<Twin, 'path'>[]): string {
 /** What a person does about several fibers that one reference names. */
 export function tellApart(fibers: readonly Twin[]): string {
   const uids = fibers.flatMap(({ uid }) => (uid === null ? [] : [uid.toUpperCase()]));
-  if (new Set(uids).size < uids.length)
-    return 'they have one ULID: take the line "id" out of the copy, and `svc install` with its id and --store writes another';
-  if (uids.length < fibers.length) return 'give the uid; `svc fiber check` names those without one';
   const [first] = fibers;
-  return fibers.every(({ id }) => id === first?.id) ? 'give the uid' : 'give the uid or the whole id';
+  const have_one_id = fibers.every(({ id }) => id === first?.id);
+  if (new Set(uids).size < uids.length) {
+    const mend =
+      'take the line "id" out of the copy, and `svc install` with its id and --store writes another';
+    // Two paths to one store show every document twice, and its only line must stay.
+    return have_one_id
+      ? `they have one ULID: if \`svc doctor\` says that their stores are the same, take one of the two out of the list of stores; else ${mend}`
+      : `they have one ULID: ${mend}`;
+  }
+  if (uids.length < fibers.length) return 'give the uid; `svc fiber check` names those without one';
+  return have_one_id ? 'give the uid' : 'give the uid or the whole id';
 }
 
 /**

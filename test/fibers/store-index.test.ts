@@ -69,6 +69,13 @@ describe('StoreIndex', () => {
     expect([index.isAmbiguous(one), index.twins(one)]).toEqual([false, []]);
   });
 
+  it('[FIB-1] asks for no change of a document that may be listed under two paths of one store', () => {
+    const [one, again] = [row('/s', 'a', { uid: `${ULID}A` }), row('/alias', 'a', { uid: `${ULID}A` })];
+    expect(() => indexOf(one, again).get('a')).toThrow(
+      /; they have one ULID: if `svc doctor` says that their stores are the same, take one of the two out of the list of stores; else take the line "id"/,
+    );
+  });
+
   it('[DSP-2] takes two fibers that have one id in two stores for two, and one id in one store for one', () => {
     const [one, other] = [row('/s', 'a', { uid: `${ULID}A` }), row('/t', 'a', { uid: `${ULID}B` })];
     const bare = row('/t', 'a', { path: '/t/.fibers/a.md', uid: `${ULID}C` });
