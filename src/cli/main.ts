@@ -1,6 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { readBuildStamp } from '../platform/build-stamp.ts';
+import { endProcess } from '../platform/end-process.ts';
 import type { CliProcess } from './command-line/safe-output.ts';
 import { EXIT, type ExitCode } from './command-line/verb.ts';
 
@@ -37,7 +38,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // Exit only when all output is written; a verb may have left handles open.
   process.stdout.write('', () => {
     if (code === EXIT.ok && process.stdout.errored !== null) endWithoutOutput(process.stdout.errored);
-    process.stderr.write('', () => process.exit(code));
+    process.stderr.write('', () => endProcess(code));
   });
 }
 

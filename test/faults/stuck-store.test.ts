@@ -113,6 +113,20 @@ it('stops on request although one of its threads is stuck in the kernel', async 
   await bed.daemon().ready();
 });
 
+it('says of every verb that the disk of the data folder does not answer, where it would wait for ever', async () => {
+  bed = new Bed();
+  far = stuckOpen(join(bed.root, 'fifo'), [`${join(bed.root, 'data')}/`]);
+  Object.assign(bed.env, far.env);
+  await bed.daemon().ready();
+  far.hold();
+  const verbs = [['status'], ['ps'], ['doctor'], ['daemon', 'start'], ['fiber', 'edit', 'near', '--name', 'x']];
+  for (const ran of await Promise.all(verbs.map((verb) => bed.svc(verb, { timeout_ms: 60_000 }))))
+    expect(ran).toMatchObject({
+      ...{ kind: 'exited', code: 1 },
+      stderr: expect.stringContaining(`the disk of ${join(bed.root, 'data')} does not answer; mount it again`),
+    });
+});
+
 it('lists a named pipe at the path of a document as unreadable, and never blocks on it', async () => {
   bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
   await bed.fiber('near', { armed: false });

@@ -1,11 +1,12 @@
-import { join } from 'node:path';
-import { messageOf, systemCode } from '../../base/errors.ts';
+import { dirname, join } from 'node:path';
+import { systemClock, within } from '../../base/clock.ts';
+import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
 import { jsonOf } from '../../base/json-text.ts';
 import { dataDirFiles } from '../../config/runtime-files.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type DaemonFile, daemonFileSchema } from '../../contract/operator-files.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { readRegularText } from '../../platform/regular-file.ts';
 import { runtimeFolder } from '../../platform/runtime-folder.ts';
 import { processLife } from './daemon-process.ts';
 
@@ -19,6 +20,9 @@ export type DaemonLookup =
   | { kind: 'stale'; daemon: DaemonFile }
   | { kind: 'unreadable'; path: string; detail: string };
 
+/** Timeout of reading such a file, in milliseconds: its disk may be that of a machine that is gone. */
+const READ_MS = 10_000;
+
 /** Path of the file that a running daemon maintains. */
 function daemonFilePath(settings: Settings): string {
   return join(settings.data_dir, 'daemon.json');
@@ -26,7 +30,8 @@ function daemonFilePath(settings: Settings): string {
 
 /**
  * Finds the daemon of this data folder and checks that its process is still the one that wrote the file. If the folder
- * was deleted while the daemon ran, the copy in the runtime folder is used.
+ * was deleted while the daemon ran, the copy in the runtime folder is used. Throws `deadline_exceeded` where the disk does
+ * not answer.
  */
 export async function findDaemon(
   settings: Settings,
@@ -41,8 +46,16 @@ export async function findDaemon(
 
 async function lookUp(path: string): Promise<DaemonLookup> {
   let text: string;
+  // Not by this thread, which could not say then that it waits.
+  const reading = readRegularText(path, READ_LIMITS.state_file);
+  if (!(await within(systemClock, READ_MS, reading)))
+    throw new CodedError(
+      'deadline_exceeded',
+      `the disk of ${dirname(path)} does not answer; mount it again, or set SVC_DATA_DIR if that is another folder`,
+      { details: { path: dirname(path) } },
+    );
   try {
-    text = readRegularTextSync(path, READ_LIMITS.state_file);
+    text = await reading;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { kind: 'absent' };
     return {
