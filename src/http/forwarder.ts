@@ -241,11 +241,7 @@ export class Forwarder {
     const { host, address } = request.to;
     const refused = (what: string) => {
       answer.destroy();
-      return unreachable(
-        request,
-        `${what}; ${placeOf(address)} may not be the address of ${host}`,
-        'maybe',
-      );
+      return unreachable(request, `${what}; ${placeOf(address)} may not be the address of ${host}`, 'maybe');
     };
     const by = STATUS_LINES.has(status) ? headers[ANSWERED_BY_HEADER] : undefined;
     const fault = answererFault({ status, by }, host);

@@ -123,3 +123,11 @@ it('stops at once, and `svc doctor` names the disk, while a disk does not answer
   expect(stopped).toMatchObject({ kind: 'exited', code: 0 });
   expect(await daemon.ended).toEqual({ code: 0, signal: null });
 });
+
+it('is named by `svc doctor` where it has the config folder, which no check can read then', async () => {
+  bed.env.SVC_CONFIG_DIR = onDisk('config');
+  await disk!.hold();
+  const doctor = await bed.svc(['doctor', '--json'], { timeout_ms: 60_000 });
+  expect(doctor).toMatchObject({ kind: 'exited', code: 1 });
+  expect(JSON.stringify(doctor)).toContain(`the disk of ${onDisk('config')} does not answer`);
+});

@@ -119,11 +119,19 @@ it('says of every verb that the disk of the data folder does not answer, where i
   Object.assign(bed.env, far.env);
   await bed.daemon().ready();
   far.hold();
-  const verbs = [['status'], ['ps'], ['doctor'], ['daemon', 'start'], ['fiber', 'edit', 'near', '--name', 'x']];
+  const verbs = [
+    ['status'],
+    ['ps'],
+    ['doctor'],
+    ['daemon', 'start'],
+    ['fiber', 'edit', 'near', '--name', 'x'],
+  ];
   for (const ran of await Promise.all(verbs.map((verb) => bed.svc(verb, { timeout_ms: 60_000 }))))
     expect(ran).toMatchObject({
       ...{ kind: 'exited', code: 1 },
-      stderr: expect.stringContaining(`the disk of ${join(bed.root, 'data')} does not answer; mount it again`),
+      stderr: expect.stringContaining(
+        `the disk of ${join(bed.root, 'data')} does not answer; mount it again`,
+      ),
     });
 });
 

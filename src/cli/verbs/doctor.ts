@@ -25,10 +25,9 @@ export const verb = defineVerb({
   async run(context, { all = false }) {
     const settings = readSettings(context.env);
     const { clock, env } = context;
-    const daemon = await findDaemon(settings);
     const disks = createDisks({ clock, runner: createRunner() });
     const findings = await whileTelling(context, 'Checking this machine', () =>
-      examine({ env, clock, settings, daemon, disks }).finally(() => disks.stop()),
+      findAll({ env, clock, settings, disks }).finally(() => disks.stop()),
     );
     const ok = findings.every((finding) => finding.level !== 'fail');
     return {
@@ -38,6 +37,21 @@ export const verb = defineVerb({
     };
   },
 });
+
+/** Every finding; that of the config folder alone where its disk is silent, since nearly every check reads there. */
+async function findAll(context: Omit<DoctorContext, 'daemon'>): Promise<Finding[]> {
+  const { settings, disks } = context;
+  const { config_dir } = settings;
+  if ((await disks.prove(config_dir)) === 'silent')
+    return [
+      fail(
+        'config folder',
+        `the disk of ${config_dir} does not answer`,
+        'mount it again, then run: svc doctor',
+      ),
+    ];
+  return examine({ ...context, daemon: await findDaemon(settings) });
+}
 
 /** Runs every check at the same time; each has its own findings, whatever happens to the others. */
 async function examine(context: DoctorContext): Promise<Finding[]> {
