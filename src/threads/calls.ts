@@ -44,7 +44,7 @@ export type Caller<C extends CallTable> = {
 export function unavailable(component: string, cause?: unknown): CodedError {
   return new CodedError(
     'component_unavailable',
-    `The ${component} component is not running at the moment; try again shortly`,
+    `The ${component} component is not running at the moment; try again shortly, or see: svc doctor`,
     { details: { component }, cause },
   );
 }

@@ -104,6 +104,7 @@ describe('a component in its own thread', () => {
     const bytes = component.exchange('echo', { text: 'bytes' }, new Uint8Array([1, 2]));
     await expect(component.call('echo', { text: 'now' }, { at_once: true })).rejects.toMatchObject({
       code: 'component_unavailable',
+      message: expect.stringMatching(/is not running at the moment; try again shortly, or see: svc doctor$/),
     });
     expect(component.waiting()).toBe(2);
     await supervisor.start();
