@@ -68,7 +68,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   usage_limit: 'The account of its agent has reached its usage limit.',
   cooldown: 'It ran a moment ago and waits before it starts again.',
   max_concurrent: 'It waits for a free place among the workers.',
-  resources: 'It waits for free memory or disk.',
+  resources: 'It waits for room on its machine.',
 };
 
 /** What a person has to know of a start that was held back. */

@@ -45,7 +45,7 @@ const GATE_WORDS: Readonly<Partial<Record<Gate, string>>> = {
   usage_limit: 'its account is at its usage limit',
   cooldown: 'its last start failed; is retried automatically',
   max_concurrent: 'waits for a free place among the workers',
-  resources: 'waits for free memory or disk',
+  resources: 'waits for room on the machine',
 };
 
 /** What keeps back an armed fiber. */

@@ -17,6 +17,12 @@ const SETTING_OF: Record<Resource | 'pace', string> = {
   pace: 'SVC_START_SPACING_MS',
 };
 
+/** How a person raises what the system allows, where there is such a limit. */
+const LIMIT_OF: Partial<Record<Resource, string>> = {
+  processes: ', raise the limit of processes (ulimit -u)',
+  descriptors: ', raise the limit of open files (ulimit -n)',
+};
+
 /** What the gate saw, with the figure and the floor, and how to fix it. */
 export function explainResources(hold: ResourceHold): { message: string; mend: string } {
   const setting = SETTING_OF[hold.what];
@@ -31,7 +37,7 @@ export function explainResources(hold: ResourceHold): { message: string; mend: s
   const [free, floor] = figures(hold.what, hold.free, hold.floor);
   return {
     message: `${free}${young}, and new workers wait below ${floor}`,
-    mend: `end what is not needed (\`svc ps\` lists the workers), or set ${setting} and run \`svc daemon restart\``,
+    mend: `end what is not needed (\`svc ps\` lists the workers)${LIMIT_OF[hold.what] ?? ''}, or set ${setting} and run \`svc daemon restart\``,
   };
 }
 

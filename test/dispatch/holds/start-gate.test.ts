@@ -177,7 +177,7 @@ describe('the gate of the machine’s resources', () => {
     [
       { what: 'descriptors', free: 7, floor: 100, young: 0 },
       'the machine has room for 7 more open files, and new workers wait below 100',
-      'SVC_FLOOR_DESCRIPTORS',
+      'raise the limit of open files (ulimit -n), or set SVC_FLOOR_DESCRIPTORS',
     ],
     [
       { what: 'pace', burst: 3, next_at: 0 },
