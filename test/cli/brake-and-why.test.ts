@@ -94,6 +94,17 @@ describe('svc stop-all and svc resume-all', () => {
     expect(seen.map(({ body }) => body)).toEqual([{ note: 'why' }, {}]);
   });
 
+  it('name the captures that go on without a fiber, and how to end them', async () => {
+    await serve({
+      'POST /brake': { body: { ...pulled, killed: ['a'], captures: ['capture-1', 'capture-2'] } },
+    });
+    const { code, out } = await machine.svc('stop-all', '--kill', '--yes');
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /Still at work without a fiber: capture-1, capture-2; end each as this one: tmux .*kill-session -t '=capture-1'/,
+    );
+  });
+
   it('exit with 1 when the end of a worker could not be confirmed', async () => {
     const not_killed = [{ fiber_id: 'a', message: 'tmux does not answer' }];
     await serve({ 'POST /brake': { body: { ...pulled, running: ['a'], not_killed } } });

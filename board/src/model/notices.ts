@@ -79,10 +79,11 @@ export const RELEASE_BRAKE: NoticeAct = {
 };
 
 /** What pulling the brake came to. */
-export function pulledText({ running, killed, not_killed, fault }: BrakePulled): string {
+export function pulledText({ running, captures = [], killed, not_killed, fault }: BrakePulled): string {
   const parts = ['The brake is on.'];
   if (killed.length > 0) parts.push(`Ended: ${killed.join(', ')}.`);
-  if (running.length > 0) parts.push(`Still running: ${running.join(', ')}.`);
+  const on = [...running, ...captures];
+  if (on.length > 0) parts.push(`Still running: ${on.join(', ')}.`);
   for (const { fiber_id, message } of not_killed) parts.push(`${fiber_id}: ${sentence(message)}`);
   if (fault !== undefined) parts.push(sentence(fault));
   return parts.join(' ');

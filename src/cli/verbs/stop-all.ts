@@ -1,4 +1,5 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { shellLine } from '../../base/shell-word.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import {
   type BrakePulled,
@@ -51,7 +52,7 @@ async function pullThere(
 ): Promise<Answer> {
   try {
     const pulled = await whenBooted(context, () => daemon.post('/brake', bodyOf(options), brakePulledSchema));
-    return answerOf(pulled);
+    return answerOf(pulled, settings);
   } catch (error) {
     // The poller of a daemon whose listener hangs reads the brake file.
     if (!isCoded(error, 'daemon_unreachable') && !isCoded(error, 'booting')) throw error;
@@ -98,9 +99,10 @@ function bodyOf(options: Options): PullBrake {
   };
 }
 
-function answerOf(pulled: BrakePulled): Answer {
-  const { changed, killed, not_killed, running, fault } = pulled;
+function answerOf(pulled: BrakePulled, { tmux_socket }: Settings): Answer {
+  const { changed, killed, not_killed, running, captures = [], fault } = pulled;
   const goesOn = running.filter((id) => !not_killed.some((one) => one.fiber_id === id));
+  const server = tmux_socket === null ? [] : ['-S', tmux_socket];
   const text = [
     `${changed ? 'Stopped' : 'Stopped already'}: nothing new is started.\n`,
     killed.length === 0
@@ -109,6 +111,9 @@ function answerOf(pulled: BrakePulled): Answer {
     goesOn.length === 0
       ? ''
       : `Still at work: ${goesOn.join(', ')}; end them too with: svc stop-all --kill\n`,
+    captures.length === 0
+      ? ''
+      : `Still at work without a fiber: ${captures.join(', ')}; end each as this one: ${shellLine(['tmux', ...server, 'kill-session', '-t', `=${captures[0]}`])}\n`,
     LET_GO,
   ];
   return {

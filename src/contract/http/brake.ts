@@ -32,6 +32,8 @@ export const brakePulledSchema = z.object({
   fault: z.string().optional(),
   /** Fibers whose workers keep running. */
   running: z.array(z.string()),
+  /** Terminal sessions of captures that have no fiber yet: they go on, since no fiber could hold them. */
+  captures: z.array(z.string()).optional(),
   killed: z.array(z.string()),
   /** Workers whose end could not be confirmed. */
   not_killed: z.array(z.object({ fiber_id: z.string(), message: z.string() })),

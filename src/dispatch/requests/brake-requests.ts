@@ -5,6 +5,7 @@ import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { PollRounds } from '../due/poll-rounds.ts';
 import type { Memory } from '../holds/memory.ts';
 import { workerName } from '../run/runs.ts';
+import type { OpenSurface } from '../surfaces/surface.ts';
 import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import type { Kills } from './kills.ts';
@@ -14,6 +15,7 @@ export type BrakeParts = {
   world: Pick<World, 'clock' | 'host' | 'logger'>;
   memory: Pick<Memory, 'brake' | 'runs'>;
   dispatcher: Pick<Holds, 'rounds'> & {
+    surfaces: Readonly<Record<string, Pick<OpenSurface, 'captures'>>>;
     startsSettled(): Promise<void>;
     kills: Pick<Kills, 'kill'>;
   };
@@ -45,8 +47,10 @@ export function pullBrake<Q extends PullBrake>(parts: BrakeParts, asked: Q) {
       await dispatcher.startsSettled();
       const ended = kill === true ? await endAll(parts) : { killed: [], not_killed: [] };
       const running = memory.runs.all().map((run) => run.fiber_id);
+      const captures = capturesOf(dispatcher);
       const { fault } = memory.brake;
-      return { stopped: true, changed, since, note, ...(fault === null ? {} : { fault }), running, ...ended };
+      const told = { ...(fault === null ? {} : { fault }), running, captures };
+      return { stopped: true, changed, since, note, ...told, ...ended };
     },
   };
   return perform(write, asked);
@@ -114,6 +118,12 @@ async function endAll({
     killed: ended.flatMap(({ fiber_id, message }) => (message === null ? [fiber_id] : [])),
     not_killed: ended.flatMap(({ fiber_id, message }) => (message === null ? [] : [{ fiber_id, message }])),
   };
+}
+
+function capturesOf({ surfaces }: BrakeParts['dispatcher']): string[] {
+  return Object.values(surfaces)
+    .flatMap(({ captures }) => captures.view())
+    .flatMap(({ state, mux_session }) => (state === 'ended' || mux_session === null ? [] : [mux_session]));
 }
 
 function counted(count: number, what: string): string {

@@ -21,6 +21,16 @@ const dispatch = (fiber_id: string, more = {}) =>
   world.run(daemon.dispatcher.dispatch({ fiber_id, ...more }));
 
 describe('the emergency brake', () => {
+  it('names the sessions of captures that go on without a fiber, also where it ends the workers', async () => {
+    world.fiber('a');
+    await round();
+    const claim = { url: 'http://127.0.0.1:4000/api/v1/claim', socket: null };
+    const asked = { prompt: 'a note', project_dir: '/srv/dev', agent: 'demo', store: STORE, claim };
+    const captured = await world.run(daemon.dispatcher.surfaces.cli.captures.capture(asked));
+    if (!('captured' in captured) || !captured.captured) throw new Error('no capture');
+    expect(await pull({ kill: true })).toMatchObject({ killed: ['a'], captures: [captured.mux_session] });
+  });
+
   it('lets nothing new start by itself, leaves workers alone, and lets all of it start when it is let go', async () => {
     world.fiber('a');
     await round();
