@@ -232,16 +232,23 @@ function partnerOf(text: string): string {
   return `a ${harness} session on ${host}`;
 }
 
-/** What begins or ends a run. */
-const TURNING_POINTS: ReadonlySet<LifeEntry['kind']> = new Set([
-  ...(['dispatch', 'resume', 'claim', 'capture', 'adopt'] as const),
-  ...(['ended', 'handoff'] as const),
+/** What begins a run. */
+const BEGINNINGS: ReadonlySet<LifeEntry['kind']> = new Set([
+  'dispatch',
+  'resume',
+  'claim',
+  'capture',
+  'adopt',
 ]);
 
-/** The end of the last of these runs, where it is over without a handoff and there is more to tell of it. */
+/** The end of the last of these runs that is over, where it did not hand off and there is more to tell of it. */
 function lastEnd(entries: readonly LifeEntry[]): Ended | undefined {
-  const last = entries.findLast(({ kind }) => TURNING_POINTS.has(kind));
+  const nth = entries.findLastIndex(({ kind }) => kind === 'ended' || kind === 'handoff');
+  const last = entries[nth];
   if (last?.kind !== 'ended') return undefined;
+  // The loss of a server or a machine is no fault of the fiber, and over once its next worker runs.
+  const is_loss = last.reason === 'server_lost' || last.reason === 'reboot';
+  if (is_loss && entries.slice(nth).some(({ kind }) => BEGINNINGS.has(kind))) return undefined;
   return last.mend === undefined && last.screen === undefined ? undefined : last;
 }
 
