@@ -38,7 +38,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // Exit only when all output is written; a verb may have left handles open.
   process.stdout.write('', () => {
     if (code === EXIT.ok && process.stdout.errored !== null) endWithoutOutput(process.stdout.errored);
-    process.stderr.write('', () => endProcess(code));
+    process.stderr.write('', () => void endProcess(code));
   });
 }
 
