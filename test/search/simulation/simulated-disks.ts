@@ -30,6 +30,7 @@ type Sync = (...args: unknown[]) => unknown;
 /** Calls of `node:fs` that take a path or an open file first; `true` for those that change the disk. */
 const CALLS: Record<string, boolean> = {
   readFileSync: false,
+  opendirSync: false,
   readdirSync: false,
   statSync: false,
   lstatSync: false,

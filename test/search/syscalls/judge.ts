@@ -93,7 +93,17 @@ function isPrefix(start: string, text: string | undefined): boolean {
 }
 
 /** How the product says in words what the system said of a disk. */
-const DISK_WORDS = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EDQUOT', 'EPERM'].flatMap((code) => {
+const DISK_WORDS = [
+  'ENOSPC',
+  'EIO',
+  'EACCES',
+  'EROFS',
+  'EDQUOT',
+  'EPERM',
+  'EFBIG',
+  'EMFILE',
+  'ENFILE',
+].flatMap((code) => {
   const fault = storageFault('a file', Object.assign(new Error(code), { code, errno: -1, syscall: 'write' }));
   return fault === null ? [] : [fault.said.slice('a file'.length)];
 });
