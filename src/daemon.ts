@@ -199,6 +199,11 @@ function assemble(options: {
     memory_mb: Math.ceil(settings.worker_memory_mb / 2),
     young_mb: FLEET_YOUNG_MB,
   });
+  const access = {
+    own_names: [hostname(), boot.host],
+    allowed_hosts: settings.allowed_hosts,
+    dev_origins: settings.dev_origins,
+  };
   const audio = createThreadComponent({
     ...shared,
     name: 'audio',
@@ -206,7 +211,7 @@ function assemble(options: {
     calls: audioCalls,
     events: audioEvents,
     hears: audioHears,
-    settings,
+    settings: { ...settings, host_id: boot.host, access },
   });
   const messages: ThreadComponent<typeof messagesCalls, typeof messagesEvents> = createThreadComponent({
     ...shared,
@@ -327,11 +332,7 @@ function assemble(options: {
   const server = createHttpServer({
     host: boot.host,
     routes: createRoutes({ poller, ledgers, fleet, audio, messages, pool, files }, context),
-    access: {
-      own_names: [hostname(), boot.host],
-      allowed_hosts: settings.allowed_hosts,
-      dev_origins: settings.dev_origins,
-    },
+    access,
     booting: createBootingGate(context),
     route: createRoute(fleet, boot.host, clock),
     http: settings.http,

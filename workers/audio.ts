@@ -1,4 +1,6 @@
 import { ulid } from 'ulid';
+import type { AccessPolicy } from '../src/access/decide-access.ts';
+import { openAudioListener } from '../src/audio-listener.ts';
 import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { audioCalls, audioEvents, audioHears } from '../src/contract/threads/audio.ts';
@@ -15,7 +17,9 @@ import { withStorageErrors } from '../src/platform/storage-error.ts';
 import type { Handlers } from '../src/threads/calls.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
-await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audioHears>({
+type AudioSettings = Settings & { host_id: string; access: AccessPolicy };
+
+await runComponent<AudioSettings, typeof audioCalls, typeof audioEvents, typeof audioHears>({
   name: 'audio',
   calls: audioCalls,
   events: audioEvents,
@@ -23,7 +27,7 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
   async start({ settings, clock, logger, host, notify }) {
     const { env, platform } = process;
     const facts = createProcessFacts({ platform, runner: createRunner() });
-    const folder = dataPaths(settings).meetings_dir;
+    const { meetings_dir: folder, audio_socket } = dataPaths(settings);
     const service = new MeetingService({
       files: new MeetingFiles({ folder, logger }),
       sessions: {
@@ -44,10 +48,14 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
       meeting: () => service.relayed(),
       look: () => service.look(),
       requireOwn: (socket) => serverAt({ socket }),
-      changed: () => void notify('audio_sockets', { sockets: relay.states() }),
     });
+    const phones = relay.listener((sockets) => void notify('audio_sockets', { sockets }));
     const stopRemoving = keepRemovingOldAudio({ folder, keep_days: settings.recorder_audio_days, clock });
     await service.begin();
+    const { host_id, access } = settings;
+    const closeListener = openAudioListener({
+      ...{ socket: audio_socket, host: host_id, access, relay, clock, logger },
+    });
     // After this component is ready, so that the answer to it is heard.
     clock.after(0, () => void notify('audio_started', {}));
     return {
@@ -64,12 +72,13 @@ await runComponent<Settings, typeof audioCalls, typeof audioEvents, typeof audio
         mark_meeting: ({ text, dry_run }) => service.mark(text, dry_run),
       } satisfies Handlers<typeof audioCalls>),
       hearers: {
-        audio_opened: ({ id, launch }) => relay.open(id, launch),
-        audio_frame: ({ id, missed }, bytes) => relay.frame(id, bytes ?? new Uint8Array(), missed),
-        audio_closed: ({ id }) => relay.close(id),
+        audio_opened: ({ id, launch }) => phones.open(id, launch),
+        audio_frame: ({ id, missed }, bytes) => phones.frame(id, bytes ?? new Uint8Array(), missed),
+        audio_closed: ({ id }) => phones.close(id),
       },
       async stop() {
         stopRemoving();
+        await closeListener();
         relay.stop();
         service.stopLooking();
       },

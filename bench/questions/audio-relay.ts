@@ -76,13 +76,18 @@ export const bench: Bench = {
         await daemon.fresh();
         await followed(daemon, REMOTES);
         await startMeeting(daemon, folder);
-        const ports = { direct: null, bare: await portOf(bare), relayed: daemon.port };
-        const stream = (port: number | null) => streams.run({ port, streams: STREAMS, seconds: SECONDS });
-        const rest = await rounds(ports, stream);
+        const ways = {
+          direct: null,
+          bare: await portOf(bare),
+          relayed: join(folder, 'd/socket/audio.sock'),
+          main: daemon.port,
+        };
+        const stream = (to: To) => streams.run({ to, streams: STREAMS, seconds: SECONDS });
+        const rest = await rounds(ways, stream);
         log('at rest');
         const events = eventsToAppend(folder);
         const loaded = (read_every_ms: number) =>
-          rounds(ports, (port) => underLoad(daemon, { folder, events, read_every_ms }, () => stream(port)));
+          rounds(ways, (to) => underLoad(daemon, { folder, events, read_every_ms }, () => stream(to)));
         const usual = await loaded(SCRIPT_EVERY_MS);
         log('under a usual load');
         await daemon.loopDelay();
@@ -90,9 +95,9 @@ export const bench: Bench = {
         log('under a heavy load');
         const loop = await daemon.loopFigure('under the heavy load');
         daemon.child.kill('SIGURG');
-        const blocked = await rounds(ports, stream);
+        const blocked = await rounds(ways, stream);
         daemon.child.kill('SIGURG');
-        const all = [rest, usual, heavy, blocked].flatMap(({ relayed }) => relayed);
+        const all = [rest, usual, heavy, blocked].flatMap(({ relayed, main }) => [...relayed, ...main]);
         const lost = all.reduce((sum, { sent, came }) => sum + sent - came, 0);
         const times = p99(heavy.relayed) / p99(heavy.direct);
         return [
@@ -122,18 +127,20 @@ async function startMeeting(daemon: BenchDaemon, folder: string): Promise<void> 
   if (meeting?.state !== 'live') throw new Error(`no meeting (${status}): ${JSON.stringify(body)}`);
 }
 
-/** Straight into the recorder's socket, through a relay that does nothing else, and through the daemon. */
-type Way = 'direct' | 'bare' | 'relayed';
+/** The listener: a port or the path of a Unix socket; null for none. */
+type To = StreamsAsked['to'];
+/**
+ * Straight into the recorder's socket, through a relay that does nothing else, through the daemon's socket for audio, and
+ * through its main thread.
+ */
+type Way = 'direct' | 'bare' | 'relayed' | 'main';
 type Rounds = Record<Way, StreamsTold[]>;
 
 /** All ways in turn, so that what else the machine does meets them alike. */
-async function rounds(
-  ports: Record<Way, number | null>,
-  run: (port: number | null) => Promise<StreamsTold>,
-): Promise<Rounds> {
-  const told: Rounds = { direct: [], bare: [], relayed: [] };
+async function rounds(ways: Record<Way, To>, run: (to: To) => Promise<StreamsTold>): Promise<Rounds> {
+  const told: Rounds = { direct: [], bare: [], relayed: [], main: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const way of ['direct', 'bare', 'relayed'] as const) told[way].push(await run(ports[way]));
+    for (const way of ['direct', 'bare', 'relayed', 'main'] as const) told[way].push(await run(ways[way]));
   }
   return told;
 }
@@ -141,7 +148,7 @@ async function rounds(
 /** The median of the p99 of each round, as one stall of the machine is no property of the way. */
 const p99 = (told: StreamsTold[]) => median(told.map(({ ways_ms }) => percentile(ways_ms, 99)));
 
-function figure(name: string, { direct, bare, relayed }: Rounds): Figure {
+function figure(name: string, { direct, bare, relayed, main }: Rounds): Figure {
   const all = relayed.flatMap(({ ways_ms }) => ways_ms);
   const late = relayed.reduce((sum, one) => sum + one.late, 0);
   return {
@@ -151,6 +158,7 @@ function figure(name: string, { direct, bare, relayed }: Rounds): Figure {
       { name: 'p99.9', value: percentile(all, 99.9), unit: 'ms' },
       { name: 'p99 of a direct write', value: p99(direct), unit: 'ms' },
       { name: 'p99 of a bare relay', value: p99(bare), unit: 'ms' },
+      { name: 'p99 through the main thread', value: p99(main), unit: 'ms' },
       { name: 'frames that left late', value: late, unit: '' },
     ],
   };

@@ -21,6 +21,8 @@ export type DataPaths = {
   daemon_file: string;
   /** The Unix socket for the command line and tunnels, in a folder of its own. */
   api_socket: string;
+  /** The Unix socket beside it that takes the audio of phones, and nothing else. */
+  audio_socket: string;
   /** Executables made for workers, first on their PATH. */
   bin_dir: string;
   /** Images uploaded for fibers, one folder per uid (ATT-1). */
@@ -53,6 +55,7 @@ export function dataPaths(settings: Settings): DataPaths {
     holds_dir: join(data_dir, 'state', 'holds'),
     daemon_file: join(data_dir, 'daemon.json'),
     api_socket: join(data_dir, 'socket', 'api.sock'),
+    audio_socket: join(data_dir, 'socket', 'audio.sock'),
     bin_dir: join(data_dir, 'bin'),
     attachments_dir: join(data_dir, 'attachments'),
     messages_dir: join(data_dir, 'messages'),

@@ -20,8 +20,18 @@ export type AudioRelayOptions = {
   look(): Promise<void>;
   /** Throws for a socket that another user may have made. */
   requireOwn(socket: string): Promise<unknown>;
-  /** Told when the state of a socket has changed. */
-  changed(): void;
+};
+
+/** The state of one phone's socket; `id` is the number that its listener gave it. */
+export type PhoneState = { id: number; message: AudioMessage };
+
+/** The phones of one listener. */
+export type ListenerPhones = {
+  /** A phone has connected; `launch` is the recording that it asks for, null for whichever there is. */
+  open(id: number, launch: string | null): void;
+  /** One message of it; `missed` ones before it never came here. The bytes are not changed later. */
+  frame(id: number, bytes: Uint8Array, missed: number): void;
+  close(id: number): void;
 };
 
 /**
@@ -30,7 +40,7 @@ export type AudioRelayOptions = {
  */
 export class AudioRelay {
   readonly #in: AudioRelayOptions;
-  readonly #phones = new Map<number, Phone>();
+  readonly #phones = new Set<Phone>();
   #meter = new PeakMeter();
   #frames = 0;
   #dropped = 0;
@@ -44,57 +54,37 @@ export class AudioRelay {
     return this.#phones.size;
   }
 
-  /** The state of each socket. */
-  states(): { id: number; message: AudioMessage }[] {
-    return [...this.#phones].map(([id, { message }]) => ({ id, message }));
+  /** The phones of one more listener; `changed` is told the state of each of them when that of one has changed. */
+  listener(changed: (phones: PhoneState[]) => void): ListenerPhones {
+    const phones = new Map<number, Phone>();
+    const close = (id: number) => {
+      const phone = phones.get(id);
+      phones.delete(id);
+      if (phone !== undefined) this.#close(phone);
+    };
+    return {
+      open: (id, launch) => {
+        close(id);
+        const tell = () => changed([...phones].map(([one, { message }]) => ({ id: one, message })));
+        phones.set(id, this.#open(launch, tell));
+        tell();
+      },
+      frame: (id, bytes, missed) => this.#frame(phones.get(id), bytes, missed),
+      close,
+    };
   }
 
   /** What passes through; null without a phone meeting. */
   view(): MeetingAudio | null {
     const meeting = this.#in.meeting();
     if (meeting === null || meeting.mode !== 'phone') return null;
-    const connected = [...this.#phones.values()].some((phone) => phone.message.state === 'connected');
+    const connected = [...this.#phones].some((phone) => phone.message.state === 'connected');
     return {
       connected,
       peak_db: connected ? this.#meter.peakDb(this.#in.clock.now()) : null,
       frames: this.#frames,
       dropped: this.#dropped,
     };
-  }
-
-  open(id: number, launch: string | null): void {
-    this.close(id);
-    const meeting = this.#in.meeting();
-    const phone: Phone = {
-      launch: launch ?? meeting?.launch ?? '',
-      message: { state: 'waiting', reason: 'The recorder is being connected; audio is not recorded yet.' },
-      ...{ line: null, dialling: false, retry: null },
-    };
-    this.#phones.set(id, phone);
-    this.#put(phone, placeOfNew(launch, meeting));
-    this.#in.changed();
-  }
-
-  /** One message of a phone; `missed` ones before it never came here. */
-  frame(id: number, bytes: Uint8Array, missed: number): void {
-    const phone = this.#phones.get(id);
-    this.#dropped += missed;
-    const line = phone?.line ?? null;
-    if (phone === undefined || isLast(phone.message)) return;
-    this.#meter.add(bytes, this.#in.clock.now());
-    if (phone.message.state !== 'connected' || line === null || line.writableLength > 0) {
-      this.#dropped += 1;
-      return;
-    }
-    this.#frames += 1;
-    line.write(bytes);
-  }
-
-  close(id: number): void {
-    const phone = this.#phones.get(id);
-    if (phone === undefined) return;
-    this.#phones.delete(id);
-    this.#hangUp(phone);
   }
 
   /** Holds each socket against the meeting, which was looked at. */
@@ -106,12 +96,42 @@ export class AudioRelay {
       this.#frames = 0;
       this.#dropped = 0;
     }
-    for (const phone of this.#phones.values())
+    for (const phone of this.#phones)
       if (!isLast(phone.message)) this.#put(phone, placeOfOpen(phone.launch, meeting));
   }
 
   stop(): void {
-    for (const id of [...this.#phones.keys()]) this.close(id);
+    for (const phone of [...this.#phones]) this.#close(phone);
+  }
+
+  #open(launch: string | null, changed: () => void): Phone {
+    const meeting = this.#in.meeting();
+    const phone: Phone = {
+      launch: launch ?? meeting?.launch ?? '',
+      message: { state: 'waiting', reason: 'The recorder is being connected; audio is not recorded yet.' },
+      ...{ line: null, dialling: false, retry: null, changed },
+    };
+    this.#phones.add(phone);
+    this.#put(phone, placeOfNew(launch, meeting));
+    return phone;
+  }
+
+  #frame(phone: Phone | undefined, bytes: Uint8Array, missed: number): void {
+    const line = phone?.line ?? null;
+    this.#dropped += missed;
+    if (phone === undefined || isLast(phone.message)) return;
+    this.#meter.add(bytes, this.#in.clock.now());
+    if (phone.message.state !== 'connected' || line === null || line.writableLength > 0) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#frames += 1;
+    line.write(bytes);
+  }
+
+  #close(phone: Phone): void {
+    this.#phones.delete(phone);
+    this.#hangUp(phone);
   }
 
   #put(phone: Phone, place: AudioPlace): void {
@@ -136,14 +156,14 @@ export class AudioRelay {
       this.#retryLater(phone);
       return;
     }
-    if (isLast(phone.message) || !this.#has(phone)) {
+    if (isLast(phone.message) || !this.#phones.has(phone)) {
       phone.dialling = false;
       return;
     }
     const line = connect({ path: socket });
     line.once('connect', () => {
       phone.dialling = false;
-      if (isLast(phone.message) || !this.#has(phone)) {
+      if (isLast(phone.message) || !this.#phones.has(phone)) {
         line.destroy();
         return;
       }
@@ -165,7 +185,7 @@ export class AudioRelay {
 
   /** The recorder closed its line: it took another sender, or it stops, which it says before it closes. */
   async #lost(phone: Phone): Promise<void> {
-    if (isLast(phone.message) || !this.#has(phone)) return;
+    if (isLast(phone.message) || !this.#phones.has(phone)) return;
     phone.dialling = true;
     let waited = 0;
     for (const at of CLOSED_LOOKS_MS) {
@@ -175,16 +195,16 @@ export class AudioRelay {
       if (isLast(phone.message)) return;
     }
     phone.dialling = false;
-    if (this.#has(phone))
+    if (this.#phones.has(phone))
       this.#tell(phone, { state: 'replaced', reason: 'Another phone has taken over the microphone.' });
   }
 
   #retryLater(phone: Phone): void {
-    if (isLast(phone.message) || !this.#has(phone)) return;
+    if (isLast(phone.message) || !this.#phones.has(phone)) return;
     this.#tell(phone, { state: 'waiting', reason: 'The recorder does not take audio yet.' });
     phone.retry ??= this.#in.clock.after(RETRY_MS, () => {
       phone.retry = null;
-      if (!isLast(phone.message) && this.#has(phone))
+      if (!isLast(phone.message) && this.#phones.has(phone))
         this.#put(phone, placeOfOpen(phone.launch, this.#in.meeting()));
     });
   }
@@ -192,7 +212,7 @@ export class AudioRelay {
   #tell(phone: Phone, message: AudioMessage): void {
     if (JSON.stringify(phone.message) === JSON.stringify(message)) return;
     phone.message = message;
-    this.#in.changed();
+    phone.changed();
   }
 
   #hangUp(phone: Phone): void {
@@ -201,11 +221,6 @@ export class AudioRelay {
     const { line } = phone;
     phone.line = null;
     line?.destroy();
-  }
-
-  #has(phone: Phone): boolean {
-    for (const one of this.#phones.values()) if (one === phone) return true;
-    return false;
   }
 }
 
@@ -218,4 +233,6 @@ type Phone = {
   dialling: boolean;
   /** Cancels the next try to connect. */
   retry: (() => void) | null;
+  /** Told when its message is another one. */
+  changed(): void;
 };
