@@ -1,6 +1,5 @@
 import { ulid } from 'ulid';
 import type { AccessPolicy } from '../src/access/decide-access.ts';
-import { openAudioListener } from '../src/audio-listener.ts';
 import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { audioCalls, audioEvents, audioHears } from '../src/contract/threads/audio.ts';
@@ -16,6 +15,9 @@ import { createProcessFacts, isAlive } from '../src/platform/process-facts.ts';
 import { withStorageErrors } from '../src/platform/storage-error.ts';
 import type { Handlers } from '../src/threads/calls.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
+
+/** From the start of this component to the listener for audio alone, in milliseconds. */
+const LISTEN_AFTER_MS = 500;
 
 type AudioSettings = Settings & { host_id: string; access: AccessPolicy };
 
@@ -53,8 +55,13 @@ await runComponent<AudioSettings, typeof audioCalls, typeof audioEvents, typeof 
     const stopRemoving = keepRemovingOldAudio({ folder, keep_days: settings.recorder_audio_days, clock });
     await service.begin();
     const { host_id, access } = settings;
-    const closeListener = openAudioListener({
-      ...{ socket: audio_socket, host: host_id, access, relay, clock, logger },
+    let closeListener = async () => {};
+    // The daemon would be ready later if its code were loaded while the other components start.
+    const cancelListening = clock.after(LISTEN_AFTER_MS, async () => {
+      const { openAudioListener } = await import('../src/audio-listener.ts');
+      closeListener = openAudioListener({
+        ...{ socket: audio_socket, host: host_id, access, relay, clock, logger },
+      });
     });
     // After this component is ready, so that the answer to it is heard.
     clock.after(0, () => void notify('audio_started', {}));
@@ -78,6 +85,7 @@ await runComponent<AudioSettings, typeof audioCalls, typeof audioEvents, typeof 
       },
       async stop() {
         stopRemoving();
+        cancelListening();
         await closeListener();
         relay.stop();
         service.stopLooking();

@@ -17,6 +17,7 @@ let daemon: TestDaemon;
 let goes_on: string;
 /** What the recorder keeps. */
 let kept: string;
+let socket: string;
 const phones: WebSocket[] = [];
 beforeEach(async () => {
   daemon = await startTestDaemon({
@@ -38,6 +39,8 @@ beforeEach(async () => {
     ...{ prompt: 'Budget', project_dir, agent: 'talks', meeting: { mode: 'phone' } },
   });
   kept = `${body.meeting.transcript}.pcm`;
+  socket = join(daemon.home.data, 'socket/audio.sock');
+  await until('the socket', () => existsSync(socket));
 });
 afterEach(async () => {
   for (const phone of phones.splice(0)) phone.terminate();
