@@ -92,7 +92,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     void tailnet.run();
     const reach = createRemoteReach({
       ...{ host: host_id, remotes_file, reachedAs },
-      refuseSilent: (host) => feeds.refuseSilent(host),
+      refuseSilent: (host, writes) => feeds.refuseSilent(host, writes),
     });
     const transcripts = createRemoteTranscripts({ host: host_id, remoteAt: reach.remoteAt });
     const contacts = new Contacts(clock, (name) => feeds.refuseChanged(name));

@@ -174,18 +174,18 @@ export class FleetFeeds {
     this.#feeds.get(name)?.askAgain();
   }
 
-  /** Throws for a remote that gets no request now, which is asked anew then. */
-  refuseSilent(name: string): void {
+  /** Throws for a remote that gets no request now, which is asked anew then; `writes` as in `silenceFault`. */
+  refuseSilent(name: string, writes: boolean): void {
     const silent = this.#silence(name);
     if (silent === null) return;
     this.askAgain(name);
-    this.#refuse(silent);
+    this.#refuse(silent, writes);
   }
 
-  /** Throws for a remote that is not of its pinned build. */
+  /** Throws for a read of a remote that is not of its pinned build. */
   refuseChanged(name: string): void {
     const silent = this.#silence(name);
-    if (silent?.code === 'build_changed') this.#refuse(silent);
+    if (silent?.code === 'build_changed') this.#refuse(silent, false);
   }
 
   #silence(name: string): SilentRemote | null {
@@ -193,8 +193,8 @@ export class FleetFeeds {
     return standing === undefined ? null : silenceOf(standing);
   }
 
-  #refuse(silent: SilentRemote): never {
-    const { code, message } = silenceFault(silent, this.#in.clock.now());
+  #refuse(silent: SilentRemote, writes: boolean): never {
+    const { code, message } = silenceFault(silent, this.#in.clock.now(), writes);
     throw new CodedError(code, message, { details: { origin: silent.name } });
   }
 

@@ -15,8 +15,8 @@ export function createRemoteReach(options: {
   host: string;
   remotes_file: string;
   reachedAs: ReachedAs;
-  /** Throws for a remote that answers nobody now. */
-  refuseSilent(host: string): void;
+  /** Throws for a remote that answers nobody now; `writes` for what may have an effect. */
+  refuseSilent(host: string, writes: boolean): void;
 }): {
   sshTarget(host: string): SshTarget;
   resumeSession(host: string, session: string): Promise<ResumedSession>;
@@ -24,7 +24,7 @@ export function createRemoteReach(options: {
   sshAlias(host: string): { known: boolean; alias: string | null };
   /** Sends a write of this host to a remote, once; throws `remote_unreachable`, which says whether it may have been carried out. */
   writeTo(host: string, path: string, body: unknown): Promise<HostAnswer>;
-  /** A remote to ask; throws `unknown_host`, `invalid_config`, and at once for one that answers nobody now. */
+  /** A remote to read from; throws `unknown_host`, `invalid_config`, and at once for one that answers nobody now. */
   remoteAt(host: string): Place;
 } {
   const entryIn = (host: string): RemoteEntry | undefined =>
@@ -34,13 +34,13 @@ export function createRemoteReach(options: {
     if (entry !== undefined) return entry;
     throw unknownHost(host);
   };
-  const remoteAt = (host: string): Place => {
+  const remoteAt = (host: string, writes: boolean): Place => {
     const address = options.reachedAs(addressOf(entryOf(host)));
-    options.refuseSilent(host);
+    options.refuseSilent(host, writes);
     return { name: host, address };
   };
   return {
-    remoteAt,
+    remoteAt: (host) => remoteAt(host, false),
     sshTarget(host) {
       const { ssh, ssh_flags } = reachOf(entryOf(host));
       if (ssh === undefined)
@@ -55,7 +55,7 @@ export function createRemoteReach(options: {
       return { known: true, alias: reachOf(entry).ssh ?? null };
     },
     async writeTo(host, path, body) {
-      const to = remoteAt(host);
+      const to = remoteAt(host, true);
       const asked = askRemote(to, {
         ...{ method: 'POST', path, body },
         ...{ hops: [options.host], deadline_ms: WRITE_MS },
@@ -66,7 +66,7 @@ export function createRemoteReach(options: {
       return { status, body: answer };
     },
     async resumeSession(host, session) {
-      const to = remoteAt(host);
+      const to = remoteAt(host, true);
       const asked = askRemote(to, {
         ...{ method: 'POST', path: '/sessions/resume', body: { session } },
         ...{ hops: [options.host], names_host: false },

@@ -91,7 +91,7 @@ export class RequestInput {
     const origin = namedHost(row.routing, input);
     const named = origin ?? addressedHost(row, input);
     if (named === undefined) return;
-    const destination = this.#route(row.routing, named, call.hops);
+    const destination = this.#route(row.routing, named, call.hops, row.method !== 'GET');
     if (destination.kind === 'local') return;
     if (destination.kind === 'refused') {
       if (origin === undefined && destination.code === 'unknown_host') return;

@@ -22,5 +22,13 @@ export type Destination =
   | { kind: 'remote'; host: string; address: RemoteAddress | null; silent?: AbortSignal }
   | { kind: 'refused'; code: string; message: string; details: Record<string, unknown> };
 
-/** Decides where a request is answered; `named` is the host that it names, `hops` those that passed it on. */
-export type Route = (routing: Routing, named: string | undefined, hops: readonly string[]) => Destination;
+/**
+ * Decides where a request is answered; `named` is the host that it names, `hops` those that passed it on. `writes` is false
+ * for one that has no effect.
+ */
+export type Route = (
+  routing: Routing,
+  named: string | undefined,
+  hops: readonly string[],
+  writes?: boolean,
+) => Destination;

@@ -34,6 +34,7 @@ export function decideRoute(
   named: string | undefined,
   hops: readonly string[],
   { host, remotes, silent, now }: KnownHosts,
+  writes = true,
 ): Destination {
   if (routing === 'local' || routing === 'fan-in') return LOCAL;
   if (named === undefined || named === host) return LOCAL;
@@ -83,7 +84,7 @@ export function decideRoute(
   }
   const silence = typeof routing === 'object' ? undefined : silent.get(named);
   if (silence !== undefined) {
-    const { code, message } = silenceFault(silence, now);
+    const { code, message } = silenceFault(silence, now, writes);
     return refused(code, message, { origin: named });
   }
   return { kind: 'remote', host: named, address: remote.address };
@@ -112,9 +113,9 @@ export function createRoute(fleet: Fleet, host: string, clock: Pick<Clock, 'now'
       waits.delete(name);
     }
   });
-  return (routing, named, hops) => {
+  return (routing, named, hops, writes) => {
     const known = { host, remotes, silent, now: clock.now() };
-    const destination = decideRoute(routing, named, hops, known);
+    const destination = decideRoute(routing, named, hops, known, writes);
     const is_silent = destination.kind === 'refused' && silenceSchema.safeParse(destination.code).success;
     if (is_silent && named !== undefined) fleet.call('ask_again', { name: named }).catch(() => undefined);
     // Nobody waits for a host without an address, and its name may be any text of a caller.

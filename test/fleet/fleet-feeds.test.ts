@@ -301,7 +301,7 @@ describe('the feeds of the remotes', () => {
     const pinned = (build: string | null): FollowedRemote => ({ ...remoteOf('host-b'), build });
     const refused = () => {
       try {
-        feeds.refuseSilent('host-b');
+        feeds.refuseSilent('host-b', true);
         feeds.refuseChanged('host-b');
         return null;
       } catch (error) {
@@ -336,6 +336,8 @@ describe('the feeds of the remotes', () => {
         ...{ code: 'build_changed', details: { origin: 'host-b' } },
         message: expect.stringMatching(/^Nothing was sent\. The daemon of host-b/),
       });
+      // As svc fleet and the board show it.
+      expect(() => feeds.refuseChanged('host-b')).toThrow(/^The daemon of host-b/);
       expect([silences.at(-1), restarted]).toEqual([['host-b'], []]);
       lookUp = () => pinned('b2');
       feeds.follow([pinned('b2')]);
@@ -510,21 +512,24 @@ describe('the breaker of a remote', () => {
     await pass(20_000);
     expect([breaker('host-b'), originOf('host-b').error?.code]).toEqual(['tripped', 'answer_unreadable']);
     expect([silences, restarted]).toEqual([[[]], []]);
-    expect(() => feeds.refuseSilent('host-b')).not.toThrow();
+    expect(() => feeds.refuseSilent('host-b', true)).not.toThrow();
   });
 
   it('[BRK-1] refuses at once what is for a host that answers nobody, and has it asked anew', async () => {
     feeds.follow([remoteOf('host-b')]);
     await pass(100);
-    expect(() => feeds.refuseSilent('host-b')).not.toThrow();
+    expect(() => feeds.refuseSilent('host-b', true)).not.toThrow();
     await pass(5_000);
     const asked = transport.asked.length;
-    expect(() => feeds.refuseSilent('host-b')).toThrow(
+    expect(() => feeds.refuseSilent('host-b', true)).toThrow(
       expect.objectContaining({
         code: 'remote_unreachable',
         details: { origin: 'host-b' },
         message: expect.stringMatching(/^host-b has not answered yet; .* Nothing was sent\./),
       }),
+    );
+    expect(() => feeds.refuseSilent('host-b', false)).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('Nothing was sent') }),
     );
     await pass(50);
     expect(transport.asked).toHaveLength(asked + 1);

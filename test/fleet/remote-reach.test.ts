@@ -29,8 +29,9 @@ function reach(...remotes: unknown[]) {
   writeFileSync(remotes_file, JSON.stringify({ remotes }));
   return createRemoteReach({
     ...{ host: 'here', remotes_file, reachedAs: (address) => address },
-    refuseSilent(host) {
-      if (silent.includes(host)) throw new CodedError('remote_unreachable', 'Nothing was sent.');
+    refuseSilent(host, writes) {
+      const what = writes ? 'Nothing was sent.' : 'It is silent.';
+      if (silent.includes(host)) throw new CodedError('remote_unreachable', what);
     },
   });
 }
@@ -140,6 +141,11 @@ describe('what is asked of a remote', () => {
       message: 'Nothing was sent.',
     });
     expect(seen).toEqual([]);
+  });
+
+  it('[BRK-1] is refused at once for a read too, which does not say that nothing was sent', () => {
+    silent = ['host-b'];
+    expect(() => reach({ name: 'host-b', port: 1 }).remoteAt('host-b')).toThrow(/^It is silent\.$/);
   });
 
   it('[RTE-2] is written once, and its own refusal comes back, also in another name', async () => {

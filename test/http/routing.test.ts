@@ -11,8 +11,11 @@ const NOBODY = { url: 'http://127.0.0.1:1' };
 let served: Served;
 /** What the kernel asked, oldest first. */
 let asked: [Routing, string | undefined][];
-const route: Route = (routing, named) => {
+/** Whether each of them may have an effect. */
+let writes: (boolean | undefined)[];
+const route: Route = (routing, named, _hops, has_effect) => {
   asked.push([routing, named]);
+  writes.push(has_effect);
   if (named === 'here') return { kind: 'local' };
   if (named === 'nowhere')
     return { kind: 'refused', code: 'unknown_host', message: 'No such host.', details: { origin: named } };
@@ -25,6 +28,7 @@ const told = (request: { query: unknown; body: unknown }) => json(request.query 
 
 beforeEach(async () => {
   asked = [];
+  writes = [];
   served = await serve(
     [
       getRow('/owner', told, { query, routing: 'owner' }),
@@ -62,6 +66,7 @@ describe('a request that names a host', () => {
       ['owner', 'here'],
       ['host', 'here'],
     ]);
+    expect(writes).toEqual([false, true]);
   });
 
   it('[RTE-3] is refused where its query names the origin that a write has in its body, and where its query is malformed', async () => {

@@ -235,6 +235,9 @@ describe('where a request is answered', () => {
       expect(decideRoute(routing, 'host-b', [], { ...known, silent })).toEqual({
         ...{ kind: 'refused', code: 'remote_unreachable', message: sentence, details: { origin: 'host-b' } },
       });
+    expect(decideRoute('owner', 'host-b', [], { ...known, silent }, false)).toMatchObject({
+      message: `host-b has not answered for 38 s; another attempt runs now. ${silence.reason}`,
+    });
     const never = new Map([['host-b', { ...silence, last_ok_at: null }]]);
     expect(decideRoute('owner', 'host-b', [], { ...known, silent: never })).toMatchObject({
       message: expect.stringContaining('host-b has not answered yet; another attempt'),
@@ -250,6 +253,9 @@ describe('where a request is answered', () => {
     expect(decideRoute('owner', 'host-b', [], { ...known, silent })).toEqual({
       ...{ kind: 'refused', code: 'build_changed', details: { origin: 'host-b' } },
       message: 'Nothing was sent. host-b is of build "x".',
+    });
+    expect(decideRoute('owner', 'host-b', [], { ...known, silent }, false)).toMatchObject({
+      message: 'host-b is of build "x".',
     });
     const fleet = new InProcessFleet();
     const route = createRoute(fleet, 'host-a', new FakeClock());
@@ -270,6 +276,7 @@ describe('where a request is answered', () => {
     expect(silentOf(waiting)?.aborted).toBe(true);
     expect(route('owner', 'host-b', [])).toMatchObject(refused('remote_unreachable'));
     expect(fleet.asked).toEqual([{ name: 'ask_again', input: { name: 'host-b' } }]);
+    expect(route('owner', 'host-b', [], false)).toMatchObject({ message: expect.not.stringMatching(/sent/) });
     fleet.silence([]);
     expect(silentOf(route('owner', 'host-b', []))?.aborted).toBe(false);
   });

@@ -194,17 +194,19 @@ const silentRemoteSchema = z.object({
 });
 export type SilentRemote = z.infer<typeof silentRemoteSchema>;
 
-/** What is answered at once for such a remote. */
+/** What is answered at once for such a remote; `writes` for a request that may have an effect, which a read has not. */
 export function silenceFault(
   { name, code, reason, last_ok_at }: SilentRemote,
   now: number,
+  writes: boolean,
 ): { code: SilentRemote['code']; message: string } {
-  if (code === 'build_changed') return { code, message: `Nothing was sent. ${reason}` };
+  const unsent = writes ? 'Nothing was sent. ' : '';
+  if (code === 'build_changed') return { code, message: `${unsent}${reason}` };
   const seconds = last_ok_at === null ? null : Math.max(0, Math.round((now - last_ok_at) / 1_000));
   const since = seconds === null ? 'has not answered yet' : `has not answered for ${seconds} s`;
   return {
     code,
-    message: `${name} ${since}; another attempt runs now. Nothing was sent. ${reason}`,
+    message: `${name} ${since}; another attempt runs now. ${unsent}${reason}`,
   };
 }
 
