@@ -12,6 +12,8 @@ const MAX_SLUG_CHARS = 80;
 const MAX_NAMED_SLUG_CHARS = 60;
 /** Leaves room for the number of a further fiber of this name. */
 const MAX_NAMED_SLUG_BYTES = 180;
+/** Characters that no part of an id may hold. */
+const UNUSABLE = /[\u0000-\u001f\u007f\\]/;
 const SLUG = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}_-]{0,${MAX_SLUG_CHARS - 1}}$`, 'u');
 
 /** True for a 26-character ULID in any case (FIB-2). */
@@ -38,18 +40,22 @@ export function isSafeId(id: string): boolean {
           part !== '' &&
           !part.startsWith('.') &&
           Buffer.byteLength(part) <= MAX_COMPONENT_BYTES &&
-          !/[\u0000-\u001f\u007f\\]/.test(part),
+          !UNUSABLE.test(part),
       )
   );
 }
 
 /** Throws `invalid_request` for what cannot be a canonical id, nor a part of one. */
 export function requireSafeId(reference: string): void {
-  if (isSafeId(reference.trim())) return;
-  throw new CodedError(
-    'invalid_request',
-    `"${reference}" cannot be the id of a fiber; svc fiber ls lists them`,
-  );
+  if (!isSafeId(reference.trim())) throw unsafeId(reference);
+}
+
+/** The refusal of what cannot be a canonical id. A store may hold a file of such a name all the same, and lists it. */
+export function unsafeId(id: string): CodedError {
+  const mend = UNUSABLE.test(id.trim())
+    ? ', as it holds a control character or a backslash; if a store lists it, rename its folder or file there'
+    : '; svc fiber ls lists them';
+  return new CodedError('invalid_request', `"${id}" cannot be the id of a fiber${mend}`);
 }
 
 /**

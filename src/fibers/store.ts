@@ -40,6 +40,7 @@ import {
   leafOf,
   requireSlug,
   slugFromName,
+  unsafeId,
 } from './fiber-id.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
@@ -153,8 +154,7 @@ export class Store {
    * `ambiguous_fiber` if both a folder and a bare document have it.
    */
   locate(id: string): string | null {
-    if (!isSafeId(id))
-      throw new CodedError('invalid_request', `"${id}" cannot be the id of a fiber; svc fiber ls lists them`);
+    if (!isSafeId(id)) throw unsafeId(id);
     const found = candidatePaths(this.root, id).filter((path) => this.#isInside(path) && isFile(path));
     if (found.length > 1) {
       throw new CodedError(

@@ -83,6 +83,14 @@ function bytesRead(): number {
 const search = (store: Store, query: string, followed: string[] = []) =>
   new FiberSearch().search('c', { query, limit: 50 }, encodeCatalogue(store.list().documents, followed))!;
 
+it('a document whose name holds a control character is listed, and its refusal says that it is to be renamed', () => {
+  const uid = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+  temp.write('a\nb.md', `---\nid: ${uid}\nname: Good\n---\n`);
+  const store = openStore(temp.root);
+  expect(store.list().documents).toMatchObject([{ id: 'a\nb', uid }]);
+  expect(() => store.read('a\nb')).toThrow(/if a store lists it, rename its folder or file there$/);
+});
+
 describe('a store with files that are endless, that block, or that belong to other users', () => {
   it('lists the good fibers and names each bad file with its kind, at every sweep', () => {
     temp.write('good/good.md', '---\nname: Good\n---\n');

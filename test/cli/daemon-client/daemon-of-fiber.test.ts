@@ -86,3 +86,14 @@ it.each([
     err: `svc: "${typed}" cannot be the id of a fiber; svc fiber ls lists them\n`,
   });
 });
+
+it('says of an id with a control character, which a store may list, that its file is to be renamed', async () => {
+  const machine = createMachine();
+  onTestFinished(() => machine.remove());
+  await serveDaemon(machine, {});
+  for (const typed of ['a\nb', 'a\u001b[31mb', 'a\\b'])
+    expect(await machine.svc('status', typed)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('if a store lists it, rename its folder or file there'),
+    });
+});
