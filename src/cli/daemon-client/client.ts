@@ -53,6 +53,7 @@ export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
       'daemon_unreachable',
       `${lookup.path} does not name a daemon: ${lookup.detail}; ${mendOf(settings)}`,
     );
+  if (lookup.kind === 'denied') throw new CodedError('daemon_unreachable', `${lookup.what}; ${lookup.mend}`);
   if (lookup.kind !== 'running')
     throw new CodedError('daemon_unreachable', `the daemon does not run; ${mendOf(settings)}`);
   return createDaemonClient(lookup.daemon);

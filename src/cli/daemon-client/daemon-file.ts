@@ -1,3 +1,4 @@
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemClock, within } from '../../base/clock.ts';
 import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
@@ -12,13 +13,14 @@ import { processLife } from './daemon-process.ts';
 
 /**
  * What `<data dir>/daemon.json` says about the daemon. `stale`: its process has ended. `unreadable`: the file exists
- * but is invalid.
+ * but is invalid. `denied`: whether it exists is not for this user to know; `what` is a sentence without its end.
  */
 export type DaemonLookup =
   | { kind: 'running'; daemon: DaemonFile }
   | { kind: 'absent' }
   | { kind: 'stale'; daemon: DaemonFile }
-  | { kind: 'unreadable'; path: string; detail: string };
+  | { kind: 'unreadable'; path: string; detail: string }
+  | { kind: 'denied'; what: string; mend: string };
 
 /** Timeout of reading such a file, in milliseconds: its disk may be that of a machine that is gone. */
 const READ_MS = 10_000;
@@ -57,11 +59,18 @@ async function lookUp(path: string): Promise<DaemonLookup> {
   try {
     text = await reading;
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return { kind: 'absent' };
+    const code = systemCode(error);
+    if (code === 'ENOENT') return { kind: 'absent' };
+    if (code === 'EACCES' || code === 'EPERM')
+      return {
+        kind: 'denied',
+        what: `${deniedBy(path)}, so svc cannot know whether a daemon runs`,
+        mend: 'give yourself permission, run this as the user who owns it, or set SVC_DATA_DIR to a folder of yours',
+      };
     return {
       kind: 'unreadable',
       path,
-      detail: `it cannot be read (${systemCode(error) ?? messageOf(error)})`,
+      detail: `it cannot be read (${code ?? messageOf(error)})`,
     };
   }
   const parsed = daemonFileSchema.safeParse(jsonOf(text));
@@ -69,4 +78,17 @@ async function lookUp(path: string): Promise<DaemonLookup> {
   // `unknown` does not prove that the process ended; the connection will show it.
   const ended = (await processLife(parsed.data)) === 'gone';
   return { kind: ended ? 'stale' : 'running', daemon: parsed.data };
+}
+
+/** What this user may not read, as a sentence without its end: the file, or the first folder on the way to it. */
+function deniedBy(path: string): string {
+  const above = dirname(path);
+  try {
+    accessSync(above, constants.X_OK);
+  } catch {
+    if (above !== path) return deniedBy(above);
+  }
+  const { mode, uid } = statSync(path);
+  const permission = `mode ${(mode & 0o777).toString(8)}, of uid ${uid}`;
+  return `${path} (${permission}) may not be read by this user (uid ${process.geteuid?.()})`;
 }

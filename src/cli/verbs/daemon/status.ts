@@ -63,6 +63,7 @@ function absence(found: Exclude<DaemonLookup, { kind: 'running' }>): string {
     return `The daemon does not run: pid ${found.daemon.pid} ended without saying so. Start it with: svc daemon start\n`;
   if (found.kind === 'unreadable')
     return `${found.path} does not name a daemon: ${found.detail}. Start one with: svc daemon start\n`;
+  if (found.kind === 'denied') return `${found.what}; ${found.mend}\n`;
   return 'The daemon does not run. Start it with: svc daemon start\n';
 }
 

@@ -10,6 +10,7 @@ const SERVERS = { uws: 'the native HTTP server', node: 'Node’s own HTTP server
 export const checkDaemon: Check = async ({ daemon: found }) => {
   if (found.kind === 'unreadable')
     return [fail('daemon', `${found.path}: ${found.detail}`, 'remove that file, then run: svc daemon start')];
+  if (found.kind === 'denied') return [fail('daemon', found.what, found.mend)];
   if (found.kind !== 'running')
     return [warn('daemon', 'the daemon does not run', 'start it with: svc daemon start')];
   const { daemon } = found;
