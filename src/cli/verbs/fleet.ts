@@ -88,7 +88,7 @@ function reachOf({ source, address, reach }: FleetRow): string {
 }
 
 /** What is wrong with a host, or with what it tells of its fibers. The command beside it finds out what of the way there is down. */
-function reasonOf({ name, address, reach, feed }: FleetRow, now: number): string | null {
+export function reasonOf({ name, address, reach, feed }: FleetRow, now: number): string | null {
   if (reach.error === null) {
     if (feed?.error == null) return null;
     const { last_ok_at, error } = feed;

@@ -1,6 +1,5 @@
 import { checkAgents } from './agents.ts';
 import type { NamedCheck } from './check.ts';
-import { checkClocks } from './clocks.ts';
 import { checkDaemon } from './daemon.ts';
 import { checkFolders } from './folders.ts';
 import { checkHost } from './host.ts';
@@ -9,6 +8,7 @@ import { checkListenAddress } from './listen-address.ts';
 import { checkMuxServer } from './mux-server.ts';
 import { checkNativeHttp } from './native-http.ts';
 import { checkOperatorFiles } from './operator-files.ts';
+import { checkOtherHosts } from './other-hosts.ts';
 import { checkRecorder } from './recorder.ts';
 import { checkRuntime } from './runtime.ts';
 import { checkHooks, checkSkills } from './skills.ts';
@@ -28,7 +28,7 @@ export const CHECKS: readonly NamedCheck[] = [
   { name: 'worker skills', check: checkSkills },
   { name: 'hooks', check: checkHooks },
   { name: 'daemon', check: checkDaemon },
-  { name: 'clocks of other hosts', check: checkClocks },
+  { name: 'other hosts', check: checkOtherHosts },
   { name: 'tmux server', check: checkMuxServer },
   { name: 'leases', check: checkLeases },
   { name: 'address', check: checkListenAddress },
