@@ -59,6 +59,19 @@ export function readRemotes(settings: Settings): RemotesFile {
   return parseRemotes(file, readOperatorText(file) ?? EMPTY);
 }
 
+/** That an entry has the name of this host, which no remote can have, and what to do; null where none has. */
+export function ownEntryFault(
+  settings: Settings,
+  remotes: readonly Pick<Remote, 'name'>[],
+  host: string | null,
+): { what: string; mend: string } | null {
+  if (!remotes.some(({ name }) => name === host)) return null;
+  return {
+    what: `the entry ${host} of ${operatorFilePaths(settings).remotes} has the name of this host and is not used`,
+    mend: `give it the name of the host that is meant, or remove it with: svc remotes rm ${host}`,
+  };
+}
+
 /** What of an entry says how its host is reached, and is stated as a whole. */
 const STATED = new Set(['name', 'display', 'ssh', 'socket', 'url', 'port', 'remote_port', 'remote_socket']);
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { readSettings } from '../../config/settings.ts';
+import { isCoded } from '../../base/errors.ts';
+import { ownEntryFault, readRemotes } from '../../config/remotes.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
 import { type Fleet, type FleetRow, fleetSchema } from '../../contract/http/fleet.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../contract/http/version.ts';
@@ -23,7 +25,8 @@ export const verb = defineVerb({
   page: 'other-hosts.md',
   json: fleetSchema.extend({ here: hereSchema }),
   async run(context) {
-    const daemon = await connectDaemon(readSettings(context.env));
+    const settings = readSettings(context.env);
+    const daemon = await connectDaemon(settings);
     const [fleet, version, state] = await Promise.all([
       daemon.get('/fleet', fleetSchema),
       daemon.get('/version', versionSchema),
@@ -34,10 +37,27 @@ export const verb = defineVerb({
     const here = hereSchema.parse({ ...version, workers: { running: state.running.length, needs_you } });
     return {
       json: { ...fleet, here },
-      text: fleetPage(fleet, here, now, context.width),
+      text: `${fleetPage(fleet, here, now, context.width)}${ownEntryLine(ownEntryIn(settings, here.host))}`,
     };
   },
 });
+
+/** The daemon does not tell of such an entry. A file that is not valid is told of by `svc doctor`. */
+function ownEntryIn(settings: Settings, host: string): ReturnType<typeof ownEntryFault> {
+  try {
+    return ownEntryFault(settings, readRemotes(settings).remotes, host);
+  } catch (error) {
+    if (isCoded(error)) return null;
+    throw error;
+  }
+}
+
+/** The line below a table of hosts; empty without a fault. */
+export function ownEntryLine(fault: ReturnType<typeof ownEntryFault>): string {
+  if (fault === null) return '';
+  const { what, mend } = fault;
+  return `\n${what.charAt(0).toUpperCase()}${what.slice(1)}; ${mend}\n`;
+}
 
 /** One line for each host, and below them why one cannot be asked. */
 export function fleetPage(

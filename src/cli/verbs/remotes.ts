@@ -2,7 +2,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError, isCoded } from '../../base/errors.ts';
-import { changeRemote, noRemoteCalled, planRemote, readRemotes } from '../../config/remotes.ts';
+import {
+  changeRemote,
+  noRemoteCalled,
+  ownEntryFault,
+  planRemote,
+  readRemotes,
+} from '../../config/remotes.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { installTunnels, planTunnels } from '../../config/tunnels.ts';
 import { type Fleet, fleetSchema } from '../../contract/http/fleet.ts';
@@ -23,6 +29,8 @@ import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/
 import { connectDaemon } from '../daemon-client/client.ts';
 import { thisHost } from '../find-fiber.ts';
 import { findingLine, findingSchema } from './doctor/check.ts';
+import { hostOf } from './doctor/host.ts';
+import { ownEntryLine } from './fleet.ts';
 import {
   type CheckSurroundings,
   checkRemote,
@@ -41,7 +49,9 @@ export const list = defineVerb({
   examples: [['svc remotes list --configured --json', 'the other hosts of remotes.json']],
   json: z.object({ remotes: z.array(remoteSchema) }),
   run(context) {
-    const { remotes } = readRemotes(readSettings(context.env));
+    const settings = readSettings(context.env);
+    const { remotes } = readRemotes(settings);
+    const own = ownEntryFault(settings, remotes, hostOf(settings));
     const table = formatTable(
       ['remote', 'ssh', 'address', 'pinned to'],
       remotes.map(({ name, ssh, socket, url, port, build }) => [
@@ -52,7 +62,10 @@ export const list = defineVerb({
       ]),
       context.width,
     );
-    return { json: { remotes }, text: remotes.length === 0 ? 'No remote.\n' : table };
+    return {
+      json: { remotes },
+      text: remotes.length === 0 ? 'No remote.\n' : `${table}${ownEntryLine(own)}`,
+    };
   },
 });
 

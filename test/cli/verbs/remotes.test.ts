@@ -61,6 +61,17 @@ describe('svc remotes', () => {
     expect(readFileSync(file(), 'utf8')).toBe(text);
   });
 
+  it('[OPF-2] says in its list that an entry with the name of this host is not used, and what to do', async () => {
+    scratch.write('remotes.json', { remotes: [{ name: 'host-a', port: 4001 }] });
+    const env = { SVC_CONFIG_DIR: scratch.path, SVC_HOST: 'host-a' };
+    expect((await runInProcess(['remotes', 'list'], env)).out).toMatch(
+      /\nThe entry host-a of .*remotes\.json has the name of this host .* svc remotes rm host-a\n$/,
+    );
+    expect((await runInProcess(['remotes', 'list'], { ...env, SVC_HOST: 'host-b' })).out).not.toMatch(
+      /name of this/,
+    );
+  });
+
   it('[AUT-4] adds, replaces and removes one remote, and does not change the text of the others', async () => {
     const text = `{ "defaults": {"request_timeout_ms": 2000},\n  "remotes": [ {"name": "host-b", "port": 4001, "auth": "pubkey", "big": 1e2} ] }\n`;
     scratch.write('remotes.json', text);
