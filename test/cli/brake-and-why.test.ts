@@ -96,12 +96,22 @@ describe('svc stop-all and svc resume-all', () => {
 
   it('name the captures that go on without a fiber, and how to end them', async () => {
     await serve({
-      'POST /brake': { body: { ...pulled, killed: ['a'], captures: ['capture-1', 'capture-2'] } },
+      'POST /brake': { body: { ...pulled, running: ['a'], captures: ['capture-1', 'capture-2'] } },
     });
-    const { code, out } = await machine.svc('stop-all', '--kill', '--yes');
+    const { code, out } = await machine.svc('stop-all');
     expect(code).toBe(0);
     expect(out).toMatch(
       /Still at work without a fiber: capture-1, capture-2; end each as this one: tmux .*kill-session -t '=capture-1'/,
+    );
+  });
+
+  it('name the captures that were ended, and exit with 1 when one that was to end goes on', async () => {
+    const captures = { captures: ['capture-2'], ended_captures: ['capture-1'] };
+    await serve({ 'POST /brake': { body: { ...pulled, ...captures } } });
+    const { code, out } = await machine.svc('stop-all', '--kill', '--yes');
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /Ended without a fiber: capture-1; .*svc status\nStill at work without a fiber: capture-2;/,
     );
   });
 

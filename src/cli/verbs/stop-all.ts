@@ -17,7 +17,10 @@ import { daemonOrNone, pullBrakeFile, whenBooted } from '../daemon-client/brake-
 import type { DaemonClient } from '../daemon-client/client.ts';
 
 const OPTIONS = {
-  kill: option('--kill', 'also end the workers that run; each fiber is then held until svc resume'),
+  kill: option(
+    '--kill',
+    'also end the workers that run, and captures; each fiber is then held until svc resume',
+  ),
   note: option('--note <text>', 'why, for whoever finds the brake on'),
 };
 type Options = Given<typeof OPTIONS>;
@@ -52,7 +55,7 @@ async function pullThere(
 ): Promise<Answer> {
   try {
     const pulled = await whenBooted(context, () => daemon.post('/brake', bodyOf(options), brakePulledSchema));
-    return answerOf(pulled, settings);
+    return answerOf(pulled, settings, options.kill === true);
   } catch (error) {
     // The poller of a daemon whose listener hangs reads the brake file.
     if (!isCoded(error, 'daemon_unreachable') && !isCoded(error, 'booting')) throw error;
@@ -99,15 +102,19 @@ function bodyOf(options: Options): PullBrake {
   };
 }
 
-function answerOf(pulled: BrakePulled, { tmux_socket }: Settings): Answer {
-  const { changed, killed, not_killed, running, captures = [], fault } = pulled;
+function answerOf(pulled: BrakePulled, { tmux_socket }: Settings, kill: boolean): Answer {
+  const { changed, killed, not_killed, running, captures = [], ended_captures = [], fault } = pulled;
   const goesOn = running.filter((id) => !not_killed.some((one) => one.fiber_id === id));
+  const ended = not_killed.length === 0 && !(kill && captures.length > 0);
   const server = tmux_socket === null ? [] : ['-S', tmux_socket];
   const text = [
     `${changed ? 'Stopped' : 'Stopped already'}: nothing new is started.\n`,
     killed.length === 0
       ? ''
       : `Ended and held: ${killed.join(', ')}; each goes on with: svc resume <fiber>\n`,
+    ended_captures.length === 0
+      ? ''
+      : `Ended without a fiber: ${ended_captures.join(', ')}; what was captured is kept, see: svc status\n`,
     goesOn.length === 0
       ? ''
       : `Still at work: ${goesOn.join(', ')}; end them too with: svc stop-all --kill\n`,
@@ -121,6 +128,6 @@ function answerOf(pulled: BrakePulled, { tmux_socket }: Settings): Answer {
     text: text.join(''),
     warnings: not_killed.map(({ fiber_id, message }) => `${fiber_id} was not ended: ${message}`),
     faults: fault === undefined ? [] : [fault],
-    exit: not_killed.length === 0 && fault === undefined ? EXIT.ok : EXIT.refused,
+    exit: ended && fault === undefined ? EXIT.ok : EXIT.refused,
   };
 }

@@ -14,7 +14,7 @@ export const brakeViewSchema = z.object({
 
 /** `POST /brake`: nothing new is started on this host until `POST /brake/release`, across restarts. */
 export const pullBrakeSchema = z.object({
-  /** Also end the workers that run. Each is then held until it is resumed or dispatched. */
+  /** Also end the workers that run, and captures. Each fiber is then held until it is resumed or dispatched. */
   kill: z.boolean().optional(),
   /** A note for other people that says why it is on. */
   note: noteSchema.optional(),
@@ -32,8 +32,10 @@ export const brakePulledSchema = z.object({
   fault: z.string().optional(),
   /** Fibers whose workers keep running. */
   running: z.array(z.string()),
-  /** Terminal sessions of captures that have no fiber yet: they go on, since no fiber could hold them. */
+  /** Terminal sessions of captures that have no fiber yet and go on. */
   captures: z.array(z.string()).optional(),
+  /** Those that were ended; their texts are kept. */
+  ended_captures: z.array(z.string()).optional(),
   killed: z.array(z.string()),
   /** Workers whose end could not be confirmed. */
   not_killed: z.array(z.object({ fiber_id: z.string(), message: z.string() })),

@@ -4,6 +4,7 @@ import type { Released, ReleaseRequest } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { PollRounds } from '../due/poll-rounds.ts';
 import type { Memory } from '../holds/memory.ts';
+import type { Run } from '../run/run.ts';
 import { workerName } from '../run/runs.ts';
 import type { OpenSurface } from '../surfaces/surface.ts';
 import type { World } from '../world/world.ts';
@@ -15,7 +16,7 @@ export type BrakeParts = {
   world: Pick<World, 'clock' | 'host' | 'logger'>;
   memory: Pick<Memory, 'brake' | 'runs'>;
   dispatcher: Pick<Holds, 'rounds'> & {
-    surfaces: Readonly<Record<string, Pick<OpenSurface, 'captures'>>>;
+    surfaces: Readonly<Record<string, Pick<OpenSurface, 'captures' | 'endCaptures'>>>;
     startsSettled(): Promise<void>;
     kills: Pick<Kills, 'kill'>;
   };
@@ -33,7 +34,7 @@ export function pullBrake<Q extends PullBrake>(parts: BrakeParts, asked: Q) {
   const write: Write<PullBrake, PullBrake, Rehearsal, BrakePulled> = {
     plan: (request) => request,
     show({ kill }) {
-      const workers = memory.runs.all().map(workerName);
+      const workers = [...memory.runs.all().map(workerName), ...capturesOf(dispatcher)];
       const count = counted(workers.length, 'worker');
       return kill === true
         ? rehearsal(`start nothing new on ${world.host} and end its ${count}`, { ends: workers })
@@ -45,7 +46,7 @@ export function pullBrake<Q extends PullBrake>(parts: BrakeParts, asked: Q) {
       world.logger.warn({ note, kill: kill === true }, 'the emergency brake was pulled');
       // Starts that were under way have their sessions by now, or were refused.
       await dispatcher.startsSettled();
-      const ended = kill === true ? await endAll(parts) : { killed: [], not_killed: [] };
+      const ended = kill === true ? await endAll(parts) : { killed: [], not_killed: [], ended_captures: [] };
       const running = memory.runs.all().map((run) => run.fiber_id);
       const captures = capturesOf(dispatcher);
       const { fault } = memory.brake;
@@ -100,12 +101,31 @@ function heldFibers({ rounds }: Pick<Holds, 'rounds'>): string[] {
   return rounds.pending().map(({ document }) => document.id);
 }
 
-async function endAll({
-  memory,
-  dispatcher,
-}: BrakeParts): Promise<Pick<BrakePulled, 'killed' | 'not_killed'>> {
+type Ended = Pick<BrakePulled, 'killed' | 'not_killed'>;
+
+async function endAll(parts: BrakeParts): Promise<Ended & Pick<BrakePulled, 'ended_captures'>> {
+  const { memory, dispatcher } = parts;
+  const running = memory.runs.all();
+  const [first, ...captures] = await Promise.all([
+    endRuns(parts, running),
+    ...Object.values(dispatcher.surfaces).map((surface) => surface.endCaptures()),
+  ]);
+  // A capture that was claimed meanwhile is the worker of a fiber, which is to be held.
+  const asked = new Set(running.map(({ launch_id }) => launch_id));
+  const late = await endRuns(
+    parts,
+    memory.runs.all().filter(({ launch_id }) => !asked.has(launch_id)),
+  );
+  return {
+    killed: [...first.killed, ...late.killed],
+    not_killed: [...first.not_killed, ...late.not_killed],
+    ended_captures: captures.flat(),
+  };
+}
+
+async function endRuns({ memory, dispatcher }: BrakeParts, runs: readonly Run[]): Promise<Ended> {
   const ended = await Promise.all(
-    memory.runs.all().map(async ({ fiber_id }) => {
+    runs.map(async ({ fiber_id }) => {
       try {
         await dispatcher.kills.kill(fiber_id, memory.brake.pulled?.note);
         return { fiber_id, message: null };

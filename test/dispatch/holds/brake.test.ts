@@ -21,14 +21,54 @@ const dispatch = (fiber_id: string, more = {}) =>
   world.run(daemon.dispatcher.dispatch({ fiber_id, ...more }));
 
 describe('the emergency brake', () => {
-  it('names the sessions of captures that go on without a fiber, also where it ends the workers', async () => {
-    world.fiber('a');
-    await round();
+  const captured = async () => {
     const claim = { url: 'http://127.0.0.1:4000/api/v1/claim', socket: null };
     const asked = { prompt: 'a note', project_dir: '/srv/dev', agent: 'demo', store: STORE, claim };
-    const captured = await world.run(daemon.dispatcher.surfaces.cli.captures.capture(asked));
-    if (!('captured' in captured) || !captured.captured) throw new Error('no capture');
-    expect(await pull({ kill: true })).toMatchObject({ killed: ['a'], captures: [captured.mux_session] });
+    const answer = await world.run(daemon.dispatcher.surfaces.cli.captures.capture(asked));
+    if (!answer.captured) throw new Error('no capture');
+    return answer.mux_session ?? '';
+  };
+
+  it('names the sessions of captures that go on without a fiber, and ends them with the workers when asked', async () => {
+    world.fiber('a');
+    await round();
+    const session = await captured();
+    expect(await pull()).toMatchObject({ captures: [session], ended_captures: [] });
+    const { ends } = await pullBrake(daemon, { kill: true, dry_run: true });
+    expect(ends).toContain(session);
+    expect(await pull({ kill: true })).toMatchObject({
+      killed: ['a'],
+      captures: [],
+      ended_captures: [session],
+    });
+    expect(world.machine.living).toEqual([]);
+    expect(daemon.state().captures).toMatchObject([
+      { mux_session: session, state: 'ended', ended_reason: 'kill' },
+    ]);
+  });
+
+  it('tells of a capture that could not be seen to end', async () => {
+    const session = await captured();
+    world.machine.listing = 'unknown';
+    world.machine.end = () => {};
+    expect(await pull({ kill: true })).toMatchObject({ captures: [session], ended_captures: [] });
+  });
+
+  it('holds a fiber that a capture is claimed for while the captures are ended', async () => {
+    world.fiber('a', {}, { status: 'open' });
+    await round();
+    const uid = daemon.row('a')?.uid ?? '';
+    const mux_session = await captured();
+    const { surfaces } = daemon.dispatcher;
+    const claim = { fiber_id: 'a', surface: 'cli', mux_session } as const;
+    const { endCaptures } = surfaces.cli;
+    surfaces.cli.endCaptures = async () => {
+      await surfaces.cli.claims.claim(claim);
+      return endCaptures();
+    };
+    expect(await pull({ kill: true })).toMatchObject({ killed: ['a'], captures: [], ended_captures: [] });
+    expect(world.machine.living).toEqual([]);
+    expect(daemon.memory.quarantine.namedHoldOf(uid)?.reason).toBe('killed');
   });
 
   it('lets nothing new start by itself, leaves workers alone, and lets all of it start when it is let go', async () => {

@@ -52,6 +52,8 @@ export function openApp(world: World, memory: Memory, ports: ClaimPorts): OpenSu
       ports.onMoved([run.key]);
       return null;
     },
+    // None has a session here: who wants one to stop interrupts its turn in the app.
+    endCaptures: async () => [],
     async watch() {
       await runs.look();
       await captures.look();

@@ -134,6 +134,16 @@ export class Captures
     return this.#open().find(({ record }) => record.session_uuid === session_uuid)?.record;
   }
 
+  /** Those that may run. */
+  open(): CaptureRecord[] {
+    return this.#open().map(({ record }) => record);
+  }
+
+  /** False for one that was claimed for a fiber meanwhile. */
+  hasEnded(launch_id: string): boolean {
+    return this.#known.get(launch_id)?.state === 'ended';
+  }
+
   /** Makes a capture the run of a fiber. */
   bind(manifest: RunManifest): void {
     bindCapture(this.#world.settings.data_dir, manifest);

@@ -5,6 +5,7 @@ import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { moveRun, type Run } from '../../run/run.ts';
 import { mayStillRun } from '../../run/runs.ts';
+import type { CaptureRecord } from '../../run-directory/capture-directory.ts';
 import { shownArgv } from '../../run-directory/run-script.ts';
 import type { World } from '../../world/world.ts';
 import type { OpenSurface, SurfaceStarts } from '../surface.ts';
@@ -54,6 +55,7 @@ export function openTerminal(world: World, memory: Memory, ports: TerminalPorts)
     claims: new Claims(world, memory, new ClaimedSessions(world, captures), ports),
     reconciler: new Reconciler(world, memory, new UnfinishedClaims(world, memory, captures)),
     cut: (run, reason) => cut(world, memory, ports, run, reason),
+    endCaptures: () => endCaptures(world, captures, ports),
     watch: async () => {},
   } satisfies OpenSurface & Record<string, unknown>;
 }
@@ -100,4 +102,31 @@ async function endAndLook(
     if (clock.monotonic() - since >= settings.kill_grace_ms) return mayStillRun(run);
     await sleep(clock, END_LOOK_MS);
   }
+}
+
+/**
+ * Ends every capture that no fiber was claimed for, all at once; the sessions of those that were seen to end. None needs
+ * a hold, since nothing starts a capture again.
+ */
+async function endCaptures(
+  world: World,
+  captures: Captures,
+  ports: Pick<TerminalPorts, 'reconcile'>,
+): Promise<string[]> {
+  const { clock, settings, runDirectories } = world;
+  const since = clock.monotonic();
+  const asked = captures.open();
+  for (const { launch_id } of asked) runDirectories.writeEnd(launch_id, 'kill', clock.now());
+  for (let left = asked; left.length > 0; left = captures.open().filter(isIn(asked))) {
+    const looks = await Promise.all(left.map((record) => endWorker(world, record)));
+    await ports.reconcile();
+    const over = clock.monotonic() - since >= settings.kill_grace_ms;
+    if (over || looks.some(({ silence }) => silence !== null)) break;
+    if (captures.open().some(isIn(asked))) await sleep(clock, END_LOOK_MS);
+  }
+  return asked.filter(({ launch_id }) => captures.hasEnded(launch_id)).map((record) => record.mux_session);
+}
+
+function isIn(records: readonly CaptureRecord[]): (record: CaptureRecord) => boolean {
+  return ({ launch_id }) => records.some((one) => one.launch_id === launch_id);
 }
