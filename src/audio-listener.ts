@@ -21,6 +21,11 @@ export type AudioListenerOptions = {
 
 /** Between two tries to open the socket, in milliseconds. */
 const RETRY_MS = 5_000;
+/**
+ * How long phones may take to answer that the daemon stops, in milliseconds. It comes on top of what the main thread has
+ * waited for its own.
+ */
+const FAREWELL_MS = 1_000;
 
 /**
  * Serves `GET /meeting/audio`, and nothing else, on a Unix socket of the thread that passes the audio on: frames over it
@@ -36,6 +41,7 @@ export function openAudioListener(options: AudioListenerOptions): () => Promise<
     route: () => ({ kind: 'local' }),
     // A thread that is ended while the native server has connections in it takes the whole process with it.
     http: 'node',
+    limits: { drain_ms: FAREWELL_MS },
   });
   let cancel = () => {};
   let is_told = false;
@@ -52,13 +58,19 @@ export function openAudioListener(options: AudioListenerOptions): () => Promise<
       if (!is_told)
         logger.warn({ err, socket }, 'no socket for audio alone; the audio of phones passes the main thread');
       is_told = true;
-      if (!is_over) cancel = clock.after(RETRY_MS, () => void open());
+      if (!is_over) {
+        cancel = clock.after(RETRY_MS, () => {
+          opening = open();
+        });
+      }
     }
   };
-  void open();
+  let opening = open();
   return async () => {
     is_over = true;
     cancel();
+    // What it opens after the server has stopped, nothing would close.
+    await opening;
     await server.stop();
   };
 }

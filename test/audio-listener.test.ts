@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -135,6 +135,41 @@ describe('the socket for audio alone', () => {
     await open();
     const { told } = phone();
     await until('connected', () => told.some(({ state }) => state === 'connected'));
+  });
+
+  it('is closed also where that is asked while it is being opened', async () => {
+    begin();
+    // It is there before it is open to this user alone, and its opening ends with that.
+    while (!existsSync(socket)) await new Promise((resolve) => setImmediate(resolve));
+    await close();
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('[AUD-10] waits a second for phones that do not answer its farewell', async () => {
+    const clock = new FakeClock();
+    begin(silentLogger, clock);
+    await until('the socket', () => existsSync(socket) && (statSync(socket).mode & 0o777) === 0o600);
+    const line = connect(socket);
+    const head = {
+      ...{ Host: 'localhost', Upgrade: 'websocket', Connection: 'Upgrade' },
+      ...{ 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+    };
+    line.write(
+      `GET ${PATH} HTTP/1.1\r\n${Object.entries(head)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join('')}\r\n`,
+    );
+    let heard = '';
+    line.on('data', (bytes) => {
+      heard += bytes;
+    });
+    await until('connected', () => heard.includes('"connected"'));
+    const closed = close();
+    await until('the farewell', () => heard.includes('The daemon stops.'));
+    clock.advance(1_000);
+    await closed;
+    expect(relay.sockets).toBe(0);
+    line.destroy();
   });
 
   it('is done without where it cannot be opened, which the log says once, and is tried again', async () => {
