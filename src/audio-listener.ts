@@ -54,6 +54,7 @@ export function openAudioListener(options: AudioListenerOptions): () => Promise<
       await serverAt({ socket });
       if (is_over) return;
       await server.listen(`unix:${socket}`);
+      if (is_told) logger.info({ socket }, 'the socket for audio alone is open now');
     } catch (err) {
       if (!is_told)
         logger.warn({ err, socket }, 'no socket for audio alone; the audio of phones passes the main thread');

@@ -172,7 +172,7 @@ describe('the socket for audio alone', () => {
     line.destroy();
   });
 
-  it('is done without where it cannot be opened, which the log says once, and is tried again', async () => {
+  it('is done without where it cannot be opened, which the log says once, and is tried again, which it says too', async () => {
     writeFileSync(dirname(socket), 'a file in the place of the folder');
     let asked = 0;
     const clock = new (class extends FakeClock {
@@ -181,14 +181,16 @@ describe('the socket for audio alone', () => {
         return super.after(ms, run);
       }
     })();
-    const warned: string[] = [];
-    begin({ ...silentLogger, warn: (_: unknown, text: string) => void warned.push(text) } as Logger, clock);
+    const said: string[] = [];
+    const hear = (_: unknown, text: string) => void said.push(text);
+    begin({ ...silentLogger, warn: hear, info: hear } as unknown as Logger, clock);
     await until('the first try having failed', () => asked === 1);
     clock.advance(5_000);
     await until('the second try having failed', () => asked === 2);
-    expect(warned).toEqual(['no socket for audio alone; the audio of phones passes the main thread']);
+    expect(said).toEqual(['no socket for audio alone; the audio of phones passes the main thread']);
     rmSync(dirname(socket));
     clock.advance(5_000);
-    await until('the socket', () => existsSync(socket));
+    await until('the word that it is open', () => said[1] === 'the socket for audio alone is open now');
+    expect(existsSync(socket)).toBe(true);
   });
 });

@@ -1899,7 +1899,7 @@ export const LIMITS = [
       [
         'routes/meeting-audio.ts',
         'MOST_PHONES',
-        'Phones that are connected',
+        'Phones that are connected, at `audio.sock` and at all other addresses each',
         'sockets',
         '`too_many_connections`',
         'API',
