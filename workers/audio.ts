@@ -55,13 +55,12 @@ await runComponent<AudioSettings, typeof audioCalls, typeof audioEvents, typeof 
     const stopRemoving = keepRemovingOldAudio({ folder, keep_days: settings.recorder_audio_days, clock });
     await service.begin();
     const { host_id, access } = settings;
-    let closeListener = async () => {};
+    let listener: Promise<() => Promise<void>> | null = null;
     // The daemon would be ready later if its code were loaded while the other components start.
-    const cancelListening = clock.after(LISTEN_AFTER_MS, async () => {
-      const { openAudioListener } = await import('../src/audio-listener.ts');
-      closeListener = openAudioListener({
-        ...{ socket: audio_socket, host: host_id, access, relay, clock, logger },
-      });
+    const cancelListening = clock.after(LISTEN_AFTER_MS, () => {
+      listener = import('../src/audio-listener.ts').then(({ openAudioListener }) =>
+        openAudioListener({ socket: audio_socket, host: host_id, access, relay, clock, logger }),
+      );
     });
     // After this component is ready, so that the answer to it is heard.
     clock.after(0, () => void notify('audio_started', {}));
@@ -86,7 +85,7 @@ await runComponent<AudioSettings, typeof audioCalls, typeof audioEvents, typeof 
       async stop() {
         stopRemoving();
         cancelListening();
-        await closeListener();
+        await (await listener)?.();
         relay.stop();
         service.stopLooking();
       },

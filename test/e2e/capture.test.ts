@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { BrakePulled } from '../../src/contract/http/brake.ts';
 import type { Captured, Claimed } from '../../src/contract/http/capture.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { TestHome } from '../kit/test-home.ts';
@@ -55,6 +56,25 @@ async function listenAsKitty(path: string): Promise<string[][]> {
 const silent = { SVC_TERMINAL_SOCKET: '/nonexistent/kitty' };
 
 describe('a capture', () => {
+  it('[WPL-6] without a fiber is ended by the emergency brake with kill, and starts no more', async () => {
+    daemon = await startTestDaemon({ settings: silent });
+    const { home, http } = daemon;
+    const { mux_session } = await capture(daemon, home.project('atlas'));
+    expect(await home.sessions()).toEqual([mux_session]);
+    expect((await http.post<BrakePulled>('/brake', {})).body.captures).toEqual([mux_session]);
+    expect(await home.sessions()).toEqual([mux_session]);
+    const { status, body } = await http.post<BrakePulled>('/brake', { kill: true });
+    expect({ status, ended: body.ended_captures, on: body.captures ?? [] }).toEqual({
+      ...{ status: 200, ended: [mux_session], on: [] },
+    });
+    expect(await home.sessions()).toEqual([]);
+    await http.post('/brake/release', {});
+    await daemon.ticks();
+    expect(await home.sessions()).toEqual([]);
+    const ended = { mux_session, state: 'ended', ended_reason: 'kill', text_file: expect.any(String) };
+    expect((await daemon.state()).captures).toMatchObject([ended]);
+  });
+
   it('[WPL-6] [WPL-5] [CAP-5] [P1] files, installs and claims its fiber with its own shell, in any order, and is its one worker', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home, http } = daemon;
