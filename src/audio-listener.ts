@@ -29,7 +29,7 @@ const FAREWELL_MS = 1_000;
 
 /**
  * Serves `GET /meeting/audio`, and nothing else, on a Unix socket of the thread that passes the audio on: frames over it
- * do not wait for the main thread. Where it cannot be opened, the log says so once, audio passes the main thread as ever,
+ * do not wait for the main thread. Where it cannot be opened, the log says so once, audio comes through the main thread,
  * and it is tried again: a thread that was given up may still have it. Answers what closes it.
  */
 export function openAudioListener(options: AudioListenerOptions): () => Promise<void> {
@@ -57,7 +57,10 @@ export function openAudioListener(options: AudioListenerOptions): () => Promise<
       if (is_told) logger.info({ socket }, 'the socket for audio alone is open now');
     } catch (err) {
       if (!is_told)
-        logger.warn({ err, socket }, 'no socket for audio alone; the audio of phones passes the main thread');
+        logger.warn(
+          { err, socket },
+          'no socket for audio alone; the audio of phones comes through the main thread',
+        );
       is_told = true;
       if (!is_over) {
         cancel = clock.after(RETRY_MS, () => {

@@ -6,7 +6,8 @@ import { WebSocket } from 'ws';
 import { openAudioListener } from '../src/audio-listener.ts';
 import { type Clock, FakeClock, systemClock } from '../src/base/clock.ts';
 import { type Logger, silentLogger } from '../src/base/logger.ts';
-import { AudioRelay, type PhoneState } from '../src/meetings/audio-relay.ts';
+import type { AudioSocket } from '../src/contract/threads/audio.ts';
+import { AudioRelay } from '../src/meetings/audio-relay.ts';
 import type { RelayedMeeting } from '../src/meetings/meeting-service.ts';
 import { LOOPBACK_ONLY } from './http/served.ts';
 import { type ScratchFolder, scratchFolder } from './kit/scratch-folder.ts';
@@ -65,7 +66,7 @@ function begin(logger: Logger = silentLogger, clock: Clock = systemClock): void 
 function phone(query = '', headers: Record<string, string> = {}, path = PATH) {
   const client = new WebSocket(`ws+unix:${socket}:${path}${query}`, { headers });
   phones.push(client);
-  const told: PhoneState['message'][] = [];
+  const told: AudioSocket['message'][] = [];
   client.on('message', (data) => void told.push(JSON.parse(String(data))));
   client.on('error', () => undefined);
   const closed = new Promise<number>((resolve) => void client.on('close', resolve));
@@ -112,7 +113,7 @@ describe('the socket for audio alone', () => {
 
   it('keeps its phones apart from those of the other listener, which has the same numbers for them', async () => {
     await open();
-    const states: PhoneState[][] = [];
+    const states: AudioSocket[][] = [];
     const others = relay.listener((all) => states.push(all));
     others.open(1, 'L1');
     const { told } = phone();
@@ -187,7 +188,7 @@ describe('the socket for audio alone', () => {
     await until('the first try having failed', () => asked === 1);
     clock.advance(5_000);
     await until('the second try having failed', () => asked === 2);
-    expect(said).toEqual(['no socket for audio alone; the audio of phones passes the main thread']);
+    expect(said).toEqual(['no socket for audio alone; the audio of phones comes through the main thread']);
     rmSync(dirname(socket));
     clock.advance(5_000);
     await until('the word that it is open', () => said[1] === 'the socket for audio alone is open now');

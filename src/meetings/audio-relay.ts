@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { AudioMessage, MeetingAudio } from '../contract/http/meeting.ts';
+import type { AudioSocket } from '../contract/threads/audio.ts';
 import { type AudioPlace, isLast, placeOfNew, placeOfOpen } from './audio-socket.ts';
 import type { RelayedMeeting } from './meeting-service.ts';
 import { PeakMeter } from './peak-meter.ts';
@@ -21,9 +22,6 @@ export type AudioRelayOptions = {
   /** Throws for a socket that another user may have made. */
   requireOwn(socket: string): Promise<unknown>;
 };
-
-/** The state of one phone's socket; `id` is the number that its listener gave it. */
-export type PhoneState = { id: number; message: AudioMessage };
 
 /** The phones of one listener. */
 export type ListenerPhones = {
@@ -55,7 +53,7 @@ export class AudioRelay {
   }
 
   /** The phones of one more listener; `changed` is told the state of each of them when that of one has changed. */
-  listener(changed: (phones: PhoneState[]) => void): ListenerPhones {
+  listener(changed: (phones: AudioSocket[]) => void): ListenerPhones {
     const phones = new Map<number, Phone>();
     const close = (id: number) => {
       const phone = phones.get(id);

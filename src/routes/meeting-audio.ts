@@ -5,6 +5,7 @@ import {
   audioMessageSchema,
   audioQuerySchema,
 } from '../contract/http/meeting.ts';
+import type { AudioSocket } from '../contract/threads/audio.ts';
 import { defineSocketRow, type Row } from '../http/row.ts';
 import type { Socket, SocketHandler } from '../http/socket.ts';
 import type { Callers } from './callers.ts';
@@ -30,7 +31,7 @@ export type PhoneRelay = {
   frame(id: number, bytes: Uint8Array, missed: number): boolean;
   close(id: number): void;
   /** `hear` is told the state of each phone when that of one has changed. */
-  onStates(hear: (phones: { id: number; message: AudioMessage }[]) => void): void;
+  onStates(hear: (phones: AudioSocket[]) => void): void;
   /** `hear` is called when the relay has started and knows no phone. */
   onStart(hear: () => void): void;
 };

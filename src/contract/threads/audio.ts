@@ -79,8 +79,9 @@ export const audioCalls = {
   },
 } satisfies CallTable;
 
-/** A socket of `GET /meeting/audio` and the last that it is to be told; `id` is that of the main thread. */
+/** A socket of `GET /meeting/audio` and the last that it is to be told; `id` is the number that its listener gave it. */
 const audioSocketSchema = z.object({ id: z.number().int(), message: audioMessageSchema });
+export type AudioSocket = z.infer<typeof audioSocketSchema>;
 
 /** Each notice tells the state of all sockets, so that a later one may take the place of an earlier one. */
 export const audioEvents = {
