@@ -445,7 +445,7 @@ export class Store {
     try {
       return lstatSync(path).isSymbolicLink() ? this.#reader().realPath(path) : path;
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') throw this.#notFound(path);
+      if (systemCode(error) === 'ENOENT') throw this.#notFound(this.#idAt(path));
       throw asStoreError(path, error);
     }
   }
@@ -462,7 +462,7 @@ export class Store {
       // As in a listing: something exists at the path, but it is not a document.
       if (code === 'ENOENT' && isLink(path))
         throw unusable(path, 'it is a link to a file that does not exist');
-      if (code === 'ENOENT' || code === 'ENOTDIR') throw this.#notFound(path);
+      if (code === 'ENOENT' || code === 'ENOTDIR') throw this.#notFound(this.#idAt(path));
       throw asStoreError(path, error);
     }
   }
@@ -474,15 +474,19 @@ export class Store {
   }
 
   /** A store that is away as a whole, such as a folder that is not mounted, says nothing of one fiber. */
-  #notFound(what: string): CodedError {
+  #notFound(id: string): CodedError {
     const away = this.#away();
     if (away !== null) return away;
-    return new CodedError('fiber_not_found', `no fiber "${what}"; "svc fiber ls" lists them`);
+    return new CodedError('fiber_not_found', `no fiber "${id}"; "svc fiber ls" lists them`);
   }
 
   #away(): CodedError | null {
     const away = storeAway(this.root);
     return away === null ? null : storeUnavailable(this.root, away);
+  }
+
+  #idAt(path: string): string {
+    return idOfPath(this.#place(path).relativePath);
   }
 
   #place(path: string) {
@@ -500,7 +504,7 @@ export class Store {
     try {
       return await acquireFileLock(lockPath(path), this.#lockOptions());
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') throw this.#notFound(path);
+      if (systemCode(error) === 'ENOENT') throw this.#notFound(this.#idAt(path));
       throw asWriteError(path, error);
     }
   }

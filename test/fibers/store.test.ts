@@ -42,7 +42,8 @@ describe('Store', () => {
     symlinkSync('/does/not/exist', join(folder, 'link.md'));
     const read = (name: string) => () => openStore(temp.root).readPath(join(folder, name));
     expect(read('link.md')).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
-    expect(read('other.md')).toThrow(expect.objectContaining({ code: 'fiber_not_found' }));
+    const message = 'no fiber "link/other"; "svc fiber ls" lists them';
+    expect(read('other.md')).toThrow(expect.objectContaining({ code: 'fiber_not_found', message }));
   });
 
   it('refuses a document over the size limit without reading it', () => {
