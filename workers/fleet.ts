@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import { messageOf } from '../src/base/errors.ts';
 import { dataPaths } from '../src/config/paths.ts';
-import { readRemotes } from '../src/config/remotes.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { restartTunnel } from '../src/config/tunnels.ts';
+import { remoteSchema } from '../src/contract/operator-files.ts';
 import { fleetCalls, fleetEvents, type Remote, type TailnetNetwork } from '../src/contract/threads/fleet.ts';
 import { Contacts } from '../src/fleet/contacts.ts';
 import { CopyFiles } from '../src/fleet/copy-files.ts';
@@ -14,11 +14,11 @@ import { createFleetService } from '../src/fleet/fleet-service.ts';
 import { KeptFeeds } from '../src/fleet/kept-feeds.ts';
 import { PresentRemotes } from '../src/fleet/present-remotes.ts';
 import { readRemote } from '../src/fleet/read-remote.ts';
-import { type ReachedAs, remotesOf } from '../src/fleet/remote-address.ts';
+import type { ReachedAs } from '../src/fleet/remote-address.ts';
 import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
-import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
+import { remotesPath } from '../src/fleet/remotes-file.ts';
 import { scribeIn } from '../src/fleet/scribe.ts';
 import { toldCopies } from '../src/fleet/told-copies.ts';
 import { systemMonotonic } from '../src/platform/monotonic.ts';
@@ -47,8 +47,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       }),
       ...{ host: host_id, nonce: randomBytes(8).toString('hex'), transport, clock, random: Math.random },
       monotonic: systemMonotonic,
-      lookUp: (name) =>
-        remotesOf(readRemotesFile(remotes_file), reachedAs).find((one) => one.name === name) ?? null,
+      lookUp: (name) => service.remotes().find((one) => one.name === name) ?? null,
       async restartTunnel(name) {
         const { env, platform } = process;
         const here = {
@@ -59,7 +58,9 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
           runner: createRunner(),
         };
         try {
-          const restarted = await restartTunnel(readRemotes(settings).remotes, name, here);
+          const entry = service.entries().find((one) => one.name === name);
+          if (entry === undefined) return false;
+          const restarted = await restartTunnel(remoteSchema.parse(entry), here);
           if (restarted) logger.info({ remote: name }, 'the tunnel to a remote was restarted');
           return restarted;
         } catch (error) {
@@ -84,14 +85,16 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       ...{ clock, logger },
       tell(known) {
         network = known.network;
-        service.refresh();
+        service.reach();
         notify('tailnet_changed', known);
       },
     });
     const service = createFleetService({ remotes_file, reachedAs, publish, feeds, clock, logger });
+    await service.look();
     void tailnet.run();
     const reach = createRemoteReach({
-      ...{ host: host_id, remotes_file, reachedAs },
+      ...{ host: host_id, reachedAs },
+      entriesNow: () => service.entriesNow(),
       refuseSilent: (host, writes) => feeds.refuseSilent(host, writes),
     });
     const transcripts = createRemoteTranscripts({ host: host_id, remoteAt: reach.remoteAt });

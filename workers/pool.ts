@@ -1,3 +1,4 @@
+import { CodedError } from '../src/base/errors.ts';
 import { freeBytes } from '../src/base/free-bytes.ts';
 import { poolJobs } from '../src/contract/threads/pool.ts';
 import { identifyStore } from '../src/fibers/identify-store.ts';
@@ -10,14 +11,14 @@ import type { Handlers } from '../src/threads/calls.ts';
 import { createPoolEntry, type NoteStep } from '../src/threads/pool-entry.ts';
 
 const NOTHING = new Uint8Array(0);
-let disks: Disks | null = null;
+let ownDisks: Disks | null = null;
 
 async function disksOfThisThread(): Promise<Disks> {
   const { systemClock } = await import('../src/base/clock.ts');
   const { createDisks } = await import('../src/platform/disks.ts');
   const { createRunner } = await import('../src/platform/process.ts');
-  disks ??= createDisks({ clock: systemClock, runner: createRunner() });
-  return disks;
+  ownDisks ??= createDisks({ clock: systemClock, runner: createRunner() });
+  return ownDisks;
 }
 
 const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
@@ -55,8 +56,15 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   async find_transcripts({ agents_file, sessions }) {
     const { loadRegistryFile } = await import('../src/harness/agents/registry.ts');
     const { findTranscripts } = await import('../src/harness/transcripts/find-transcripts.ts');
+    const { hasAnswered } = await import('../src/platform/disks.ts');
+    const disks = await disksOfThisThread();
+    if (!hasAnswered(await disks.check(agents_file)))
+      throw new CodedError(
+        'file_unavailable',
+        `the disk of ${agents_file} does not answer; try again when it is back`,
+      );
     const { agents } = loadRegistryFile(agents_file);
-    return { transcripts: await findTranscripts(agents, sessions, process.env, await disksOfThisThread()) };
+    return { transcripts: await findTranscripts(agents, sessions, process.env, disks) };
   },
   async find_bridge_urls({ files }) {
     const { HARNESSES } = await import('../src/harness/harnesses.ts');

@@ -38,29 +38,32 @@ export class OperatorFiles {
 
   /** Every operator file (RPL-7, REC-2). */
   list(): ConfigEntry[] {
-    return OPERATOR_FILES.map((id) => this.#entry(id));
+    return OPERATOR_FILES.map((id) => this.entry(id));
   }
 
   /** What is wrong with each file that is in use and not valid, or cannot be read. */
   errors(): OperatorFileError[] {
+    return OPERATOR_FILES.map((id) => this.error(id)).filter((error) => error !== null);
+  }
+
+  /** What is wrong with one file; null if nothing is, or if it is not in use. */
+  error(id: OperatorFileId): OperatorFileError | null {
     const { settings } = this.#options;
-    return OPERATOR_FILES.flatMap((id) => {
-      const path = operatorFilePaths(settings)[id];
-      // SVC_HOST gives the id alone; the rest of host.json still counts.
-      if (variablesOf(settings, id).overridden_by !== null && id !== 'host') return [];
-      try {
-        const text = readExactText(path);
-        if (text !== null) this.#check(id, path, text);
-        return [];
-      } catch (error) {
-        return [{ file: id, path, error: messageOf(error) }];
-      }
-    });
+    const path = operatorFilePaths(settings)[id];
+    // SVC_HOST gives the id alone; the rest of host.json still counts.
+    if (variablesOf(settings, id).overridden_by !== null && id !== 'host') return null;
+    try {
+      const text = readExactText(path);
+      if (text !== null) this.#check(id, path, text);
+      return null;
+    } catch (error) {
+      return { file: id, path, error: messageOf(error) };
+    }
   }
 
   /** One file's text with its digest (OPF-6, REC-3); throws `invalid_config` for bytes that are no text. */
   read(id: OperatorFileId): ConfigFile {
-    const entry = this.#entry(id);
+    const entry = this.entry(id);
     const text = readExactText(entry.path);
     const problem = text === null ? null : problemOf(() => this.#check(id, entry.path, text));
     const isList = id === 'stores' || id === 'projects';
@@ -120,7 +123,8 @@ export class OperatorFiles {
     } else parsePathList(id, file, text);
   }
 
-  #entry(id: OperatorFileId): ConfigEntry {
+  /** What lies at the path of one file. */
+  entry(id: OperatorFileId): ConfigEntry {
     const { settings } = this.#options;
     const path = operatorFilePaths(settings)[id];
     const stat = lookAt(path);

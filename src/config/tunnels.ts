@@ -177,18 +177,13 @@ export function jobOf(tunnel: Tunnel, ssh: string): ServiceJob {
 }
 
 /**
- * Starts the tunnel to a remote again, where the service manager keeps it up; answers whether it does. Throws what
- * `tunnelOf` throws, and `service_manager_failed`.
+ * Starts the tunnel to a remote again, where the service manager keeps it up; answers whether it does. Throws
+ * `service_manager_failed`.
  */
-export async function restartTunnel(
-  remotes: readonly Remote[],
-  remote: string,
-  surroundings: ServiceSurroundings,
-): Promise<boolean> {
-  const entry = remotes.find(({ name }) => name === remote);
-  if (entry === undefined || !wantsTunnel(entry)) return false;
+export async function restartTunnel(remote: Remote, surroundings: ServiceSurroundings): Promise<boolean> {
+  if (!wantsTunnel(remote)) return false;
   const manager = await findServiceManager(surroundings);
-  const name = `${UNIT_PREFIX}${remote}`;
+  const name = `${UNIT_PREFIX}${remote.name}`;
   if (manager === null || manager.installed(name) === null) return false;
   await manager.restart(name);
   return true;

@@ -33,8 +33,10 @@ export type PollLoopOptions = {
   world: World;
   index: StoreIndex;
   documents: StoreDocuments;
-  /** The stores to poll, looked up again at every tick. */
+  /** The stores to poll, as the last look at their list found them. */
   roots(): readonly string[];
+  /** Takes up what moved of the operator files. */
+  lookAtFiles(): Promise<void>;
   /** The poll of one store. */
   pollOf(root: string): StorePoll;
   leases: Pick<StoreLeases, 'look' | 'keep'>;
@@ -181,6 +183,7 @@ export class PollLoop {
   async #tick(): Promise<void> {
     const { world, dispatcher, rows } = this.#options;
     const started = world.clock.now();
+    await this.#options.lookAtFiles();
     this.#listings.followRoots();
     const whole = this.#whole;
     this.#whole = false;
@@ -222,7 +225,8 @@ export class PollLoop {
 
   /** Documents that moved may now be due: that takes no listing. */
   #wakeMoved(): void {
-    const { clock } = this.#options.world;
+    const { lookAtFiles, dispatcher, world } = this.#options;
+    const { clock } = world;
     if (this.#stopped) return;
     const wait = leftOf(URGENT_MS, this.#last_moved_at, clock.now());
     const start = () => {
@@ -230,7 +234,9 @@ export class PollLoop {
       this.#last_moved_at = clock.now();
       const moved = this.#moved;
       this.#moved = new Set();
-      void this.#options.dispatcher.rounds.startMoved(moved).catch((error) => this.#report(error));
+      void lookAtFiles()
+        .then(() => dispatcher.rounds.startMoved(moved))
+        .catch((error) => this.#report(error));
     };
     this.#movedTimer ??= runForRequest(undefined, () => clock.after(wait, start));
   }
@@ -274,6 +280,7 @@ export class PollLoop {
     await dispatcher.watchStarts().catch((error) => this.#report(error));
     await dispatcher.watchPhases().catch((error) => this.#report(error));
     this.#lookAtDataDir();
+    await this.#options.lookAtFiles();
     if (!this.#listings.followsAll) this.#wakeTick(URGENT_MS);
     this.#options.rows.refreshStale(this.#listings.healths);
   }

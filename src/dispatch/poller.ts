@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
-import { sleep } from '../base/clock.ts';
+import { sleep, within } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { HoldFiles } from '../config/hold-files.ts';
@@ -38,6 +38,8 @@ import type { PollerSettings } from './world/poller-settings.ts';
 
 /** A store that does not answer holds up the start no longer than this, in milliseconds; it is then shown cold. */
 const FIRST_TICK_LIMIT_MS = 3_000;
+/** How long a tick and a request wait for a look at the operator files, in milliseconds. */
+const LOOK_LIMIT_MS = 1_000;
 
 type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
 
@@ -56,12 +58,12 @@ export async function startPoller(
   const { settings, clock, logger } = context;
   const index = new StoreIndex();
   const owner = { name: 'poller', generation: clock.now() };
-  const stores = new StoresOnDisk(settings, settings.store_roots, logger);
   // A write can move a row before the rows exist; nothing is written before the first tick.
   let onRow: (path: string) => void = () => {};
   let onLateRow = onRow;
   const runner = createRunner();
   const disks = ports.disks({ clock, runner });
+  const stores = new StoresOnDisk(settings, { roots: settings.store_roots, disks, logger });
   const documents = new StoreDocuments({
     index,
     roots: stores.roots,
@@ -84,7 +86,11 @@ export async function startPoller(
     runner,
     disks,
   });
-  const { world } = surroundings;
+  const { world, agents } = surroundings;
+  const lookAtFiles = async () => {
+    await within(clock, LOOK_LIMIT_MS, Promise.all([stores.look(), agents.look()]));
+  };
+  await lookAtFiles();
   const leases = new StoreLeases({
     folder: settings.runtime_folder,
     host: settings.host_id,
@@ -150,10 +156,8 @@ export async function startPoller(
     world,
     index,
     documents,
-    roots() {
-      stores.look();
-      return stores.roots;
-    },
+    roots: () => stores.roots,
+    lookAtFiles,
     leases,
     memory,
     pollOf: (root) =>
@@ -169,6 +173,7 @@ export async function startPoller(
     stores,
     surroundings,
     disks,
+    clock,
     pool: context.pool,
     owner,
     onStores: () => loop.takeUpStores(),
@@ -187,6 +192,7 @@ export async function startPoller(
       settings,
       surroundings,
       operator,
+      lookAtFiles,
     }),
     async stop() {
       operator.stop();

@@ -9,7 +9,8 @@ import type { HarnessName } from '../contract/harness-name.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { accountOf } from '../harness/account.ts';
 import { createAdapters } from '../harness/adapters.ts';
-import { type AgentRegistry, createAgentsOnDisk, resolveAgent } from '../harness/agents/registry.ts';
+import { AgentsOnDisk } from '../harness/agents/agents-on-disk.ts';
+import { resolveAgent } from '../harness/agents/registry.ts';
 import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
 import { guardAdapters, silentAmong } from '../harness/guarded-adapter.ts';
@@ -52,7 +53,7 @@ import { directoryLook, type World } from './world/world.ts';
 export type Surroundings = {
   world: World;
   runner: ProcessRunner;
-  registry(): AgentRegistry;
+  agents: Pick<AgentsOnDisk, 'registry' | 'look'>;
   breakerFile: string;
   usageLimitsFile: string;
   incidentsFile: string;
@@ -89,7 +90,7 @@ export async function connectWorld(options: {
     const silent = await silentAmong([transcript], disks);
     if (silent !== null) throw new CodedError('file_unavailable', silent);
   };
-  const registry = createAgentsOnDisk(settings, logger);
+  const agents = new AgentsOnDisk(settings, { disks, logger });
   writeSvcCommand(paths.bin_dir, logger);
   const openTerminal: World['openTerminal'] = (launch) =>
     launchInKitty(launch, { named: settings.terminal_socket, env: process.env, folder: '/tmp', uid });
@@ -114,8 +115,8 @@ export async function connectWorld(options: {
     workerMemory,
     app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
     harness: {
-      agent: (id) => resolveAgent(registry(), id),
-      agents: () => registry().agents,
+      agent: (id) => resolveAgent(agents.registry, id),
+      agents: () => agents.registry.agents,
       adapter: (name: HarnessName) => adapters[name],
       async findPastSession(agent, session) {
         const silent = await silentAmong([harnessFolder(agent, process.env)], disks);
@@ -199,7 +200,7 @@ export async function connectWorld(options: {
   return {
     world,
     runner,
-    registry,
+    agents,
     breakerFile: join(paths.state_dir, 'breaker.json'),
     usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
     incidentsFile: join(paths.state_dir, 'incidents.json'),

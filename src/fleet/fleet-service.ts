@@ -1,27 +1,33 @@
-import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { type Clock, within } from '../base/clock.ts';
+import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FleetState } from '../contract/http/state.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { stampOf } from '../platform/file-stamp.ts';
 import type { FleetFeeds } from './fleet-feeds.ts';
 import { type FollowedRemote, type ReachedAs, remotesOf } from './remote-address.ts';
-import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
+import { type RemoteEntry, type RemotesFile, readRemotesFile } from './remotes-file.ts';
 
 /** How often the remotes file is looked at for a change, in milliseconds. */
 const LOOK_MS = 500;
+/** How long a request waits for a look, in milliseconds. */
+const LOOK_LIMIT_MS = 1_000;
 
 export type FleetService = {
   /** The configured remotes as of now, and how fresh the copies of their feeds are. */
-  state(): FleetState;
+  state(): Promise<FleetState>;
   /** The configured remotes as they were published last. */
-  remotes(): readonly Remote[];
-  /** What the file says of each of them. */
+  remotes(): readonly FollowedRemote[];
+  /** What the file said of each of them when it was read last. */
   entries(): readonly RemoteEntry[];
-  /** Reads the file again, and follows its remotes as they are reached now. */
-  refresh(): void;
+  /** The entries of the file as of now; throws `invalid_config`, and `file_unavailable` where it never could be read. */
+  entriesNow(): Promise<readonly RemoteEntry[]>;
+  /** Takes up what moved of the file; ends after a second at most. */
+  look(): Promise<void>;
+  /** Follows the remotes as they are reached now. */
+  reach(): void;
   stop(): void;
 };
 
@@ -38,43 +44,70 @@ export function createFleetService(options: {
   logger: Logger;
 }): FleetService {
   const { remotes_file, reachedAs, publish, feeds, clock, logger } = options;
+  let file: RemotesFile | null = null;
+  let fault: CodedError | null = null;
   let remotes: FollowedRemote[] | null = null;
-  let entries: RemoteEntry[] = [];
   let told = '';
-  let seen = '';
+  let seen: string | null = null;
+  let looking: Promise<void> | null = null;
   const tell = (problems: string[]): void => {
     const text = problems.join('\n');
     if (text !== told && text !== '') logger.warn({ problems }, 'the remotes file needs fixing');
     told = text;
   };
-  const refresh = (): void => {
+  const reach = (): void => {
+    if (file === null) return;
+    const read = remotesOf(file, reachedAs);
+    const before = remotes;
+    remotes = read;
+    if (!isDeepStrictEqual(before?.map(publicOf), read.map(publicOf))) publish(read.map(publicOf));
+    if (!isDeepStrictEqual(before, read)) feeds.follow(read);
+  };
+  const readAgain = async (): Promise<void> => {
     // Taken before the file is read: a write in between is seen at the next look.
-    seen = stampText(remotes_file);
+    const stamp = await stampText(remotes_file);
+    if (stamp === seen) return;
     try {
-      const file = readRemotesFile(remotes_file);
-      const read = remotesOf(file, reachedAs);
-      const before = remotes;
-      remotes = read;
-      entries = file.entries;
-      if (!isDeepStrictEqual(before?.map(publicOf), read.map(publicOf))) publish(read.map(publicOf));
-      if (!isDeepStrictEqual(before, read)) feeds.follow(read);
+      file = await readRemotesFile(remotes_file);
+      fault = null;
+      seen = stamp;
       tell(file.problems);
+      reach();
     } catch (error) {
-      tell([messageOf(error)]);
+      fault = isCoded(error) ? error : new CodedError('internal', messageOf(error), { cause: error });
+      tell([fault.message]);
     }
   };
-  refresh();
-  const stop = clock.every(LOOK_MS, () => {
-    if (stampText(remotes_file) !== seen) refresh();
-  });
+  // One at a time: a disk that does not answer holds one thread of this process, however often it is looked at.
+  const begin = (): Promise<void> => {
+    looking ??= readAgain().finally(() => {
+      looking = null;
+    });
+    return looking;
+  };
+  const look = async (): Promise<void> => {
+    // A look that began before this call may have seen the file as it was before a write.
+    await within(clock, LOOK_LIMIT_MS, Promise.resolve(looking).then(begin));
+  };
+  const stop = clock.every(LOOK_MS, () => void begin());
   return {
-    state() {
-      refresh();
+    async state() {
+      await look();
       return { remotes: feeds.standings() };
     },
     remotes: () => remotes ?? [],
-    entries: () => entries,
-    refresh,
+    entries: () => file?.entries ?? [],
+    async entriesNow() {
+      await look();
+      if (fault !== null) throw fault;
+      if (file !== null) return file.entries;
+      throw new CodedError(
+        'file_unavailable',
+        `the disk of ${remotes_file} does not answer; try again when it is back`,
+      );
+    },
+    look,
+    reach,
     stop,
   };
 }
@@ -84,9 +117,9 @@ function publicOf({ name, address, problem }: FollowedRemote): Remote {
 }
 
 /** Another text after every change that the file system tells of; the reason where it tells nothing. */
-function stampText(path: string): string {
+async function stampText(path: string): Promise<string> {
   try {
-    return JSON.stringify(stampOf(statSync(path, { bigint: true })));
+    return JSON.stringify(stampOf(await stat(path, { bigint: true })));
   } catch (error) {
     return messageOf(error);
   }

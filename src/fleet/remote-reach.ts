@@ -4,58 +4,59 @@ import type { HostAnswer } from '../contract/threads/fleet.ts';
 import { askRemote } from './ask-remote.ts';
 import { type Place, refusalIn, unreachable, unreadable } from './read-remote.ts';
 import { addressOf, type ReachedAs, reachOf, unknownHost } from './remote-address.ts';
-import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
+import type { RemoteEntry } from './remotes-file.ts';
 
 /** A start of a worker takes as long as it does there, in milliseconds (LIM-6). */
 const WRITE_MS = 120_000;
 
-/** How the remotes of the operator file are reached; the file is read again each time. */
+/** How the remotes of the operator file are reached. */
 export function createRemoteReach(options: {
   /** The id of this host. */
   host: string;
-  remotes_file: string;
+  /** What the file says of each remote; what it throws is passed on. */
+  entriesNow(): Promise<readonly RemoteEntry[]>;
   reachedAs: ReachedAs;
   /** Throws for a remote that answers nobody now; `writes` for what may have an effect. */
   refuseSilent(host: string, writes: boolean): void;
 }): {
-  sshTarget(host: string): SshTarget;
+  sshTarget(host: string): Promise<SshTarget>;
   resumeSession(host: string, session: string): Promise<ResumedSession>;
   /** The alias of a remote, null where it has none; `known` is false for a host that is no remote. */
-  sshAlias(host: string): { known: boolean; alias: string | null };
+  sshAlias(host: string): Promise<{ known: boolean; alias: string | null }>;
   /** Sends a write of this host to a remote, once; throws `remote_unreachable`, which says whether it may have been carried out. */
   writeTo(host: string, path: string, body: unknown): Promise<HostAnswer>;
   /** A remote to read from; throws `unknown_host`, `invalid_config`, and at once for one that answers nobody now. */
-  remoteAt(host: string): Place;
+  remoteAt(host: string): Promise<Place>;
 } {
-  const entryIn = (host: string): RemoteEntry | undefined =>
-    readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
-  const entryOf = (host: string): RemoteEntry => {
-    const entry = entryIn(host);
+  const entryIn = async (host: string): Promise<RemoteEntry | undefined> =>
+    (await options.entriesNow()).find((one) => one.name === host);
+  const entryOf = async (host: string): Promise<RemoteEntry> => {
+    const entry = await entryIn(host);
     if (entry !== undefined) return entry;
     throw unknownHost(host);
   };
-  const remoteAt = (host: string, writes: boolean): Place => {
-    const address = options.reachedAs(addressOf(entryOf(host)));
+  const remoteAt = async (host: string, writes: boolean): Promise<Place> => {
+    const address = options.reachedAs(addressOf(await entryOf(host)));
     options.refuseSilent(host, writes);
     return { name: host, address };
   };
   return {
     remoteAt: (host) => remoteAt(host, false),
-    sshTarget(host) {
-      const { ssh, ssh_flags } = reachOf(entryOf(host));
+    async sshTarget(host) {
+      const { ssh, ssh_flags } = reachOf(await entryOf(host));
       if (ssh === undefined)
         throw new CodedError('invalid_config', `the entry of ${host} in remotes.json names no "ssh" alias`);
       if (ssh.startsWith('-'))
         throw new CodedError('invalid_config', `"ssh" of ${host} in remotes.json may not begin with a dash`);
       return { alias: ssh, flags: ssh_flags ?? [] };
     },
-    sshAlias(host) {
-      const entry = entryIn(host);
+    async sshAlias(host) {
+      const entry = await entryIn(host);
       if (entry === undefined) return { known: false, alias: null };
       return { known: true, alias: reachOf(entry).ssh ?? null };
     },
     async writeTo(host, path, body) {
-      const to = remoteAt(host, true);
+      const to = await remoteAt(host, true);
       const asked = askRemote(to, {
         ...{ method: 'POST', path, body },
         ...{ hops: [options.host], deadline_ms: WRITE_MS },
@@ -66,7 +67,7 @@ export function createRemoteReach(options: {
       return { status, body: answer };
     },
     async resumeSession(host, session) {
-      const to = remoteAt(host, true);
+      const to = await remoteAt(host, true);
       const asked = askRemote(to, {
         ...{ method: 'POST', path: '/sessions/resume', body: { session } },
         ...{ hops: [options.host], names_host: false },

@@ -13,18 +13,18 @@ export type RemoteTranscripts = {
   links(host: string, sessions: readonly string[], hops: readonly string[]): Promise<LinksReply>;
 };
 
-/** Asks remotes about transcripts that lie there. `remoteAt` throws for a host that is not known, or answers nobody now. */
+/** Asks remotes about transcripts that lie there. `remoteAt` rejects for a host that is not known, or answers nobody now. */
 export function createRemoteTranscripts({
   host: here,
   remoteAt,
 }: {
   /** The id of this host. */
   host: string;
-  remoteAt(host: string): Place;
+  remoteAt(host: string): Promise<Place>;
 }): RemoteTranscripts {
   const ask = async (host: string, path: string, hops: readonly string[]): Promise<unknown> => {
     try {
-      const answer = await askRemote(remoteAt(host), { method: 'GET', path, hops: [...hops, here] });
+      const answer = await askRemote(await remoteAt(host), { method: 'GET', path, hops: [...hops, here] });
       return answer.status === 200 ? answer.body : null;
     } catch {
       return null;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
-import { readRegularTextSync } from '../platform/regular-file.ts';
+import { readRegularText } from '../platform/regular-file.ts';
 
 const remoteSchema = z.looseObject({ name: z.string().min(1) });
 const remotesFileSchema = z.looseObject({ remotes: z.array(z.unknown()), defaults: z.unknown().optional() });
@@ -33,8 +33,8 @@ export function remotesPath(settings: { remotes_file: string | null; config_dir:
 }
 
 /** Reads the configured remotes; none when the file is absent; throws `invalid_config` when it cannot be read. */
-export function readRemotesFile(path: string): RemotesFile {
-  const { remotes: written, defaults = null } = contentOf(path);
+export async function readRemotesFile(path: string): Promise<RemotesFile> {
+  const { remotes: written, defaults = null } = await contentOf(path);
   const named = new Map<string, RemoteEntry>();
   const problems: string[] = [];
   written.forEach((entry, index) => {
@@ -62,8 +62,8 @@ function given(timing: z.infer<typeof timingSchema> | undefined): Partial<Timing
   return Object.fromEntries(Object.entries(timing ?? {}).filter(([, value]) => value !== undefined));
 }
 
-function contentOf(path: string): z.infer<typeof remotesFileSchema> {
-  const value = readJson(path);
+async function contentOf(path: string): Promise<z.infer<typeof remotesFileSchema>> {
+  const value = await readJson(path);
   if (value === undefined) return { remotes: [] };
   const file = remotesFileSchema.safeParse(value);
   if (file.success) return file.data;
@@ -72,9 +72,9 @@ function contentOf(path: string): z.infer<typeof remotesFileSchema> {
   });
 }
 
-function readJson(path: string): unknown {
+async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse(readRegularTextSync(path, READ_LIMITS.operator_file));
+    return JSON.parse(await readRegularText(path, READ_LIMITS.operator_file));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new CodedError('invalid_config', `${path} cannot be read as JSON: ${messageOf(error)}`, {

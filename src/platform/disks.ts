@@ -21,6 +21,11 @@ export type PathCheck =
 /** Whether this process may access a path directly. */
 export type Proof = 'answers' | 'silent' | 'unchecked';
 
+/** Whether the disk of the path answered. */
+export function hasAnswered({ kind }: PathCheck): boolean {
+  return kind !== 'silent' && kind !== 'unchecked';
+}
+
 /** Checks paths on any disk without ever blocking this process on one. */
 export type Disks = {
   check(path: string): Promise<PathCheck>;

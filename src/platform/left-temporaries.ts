@@ -22,13 +22,22 @@ export function keepSweepingTemporaries(options: {
   logger: Logger;
 }): () => void {
   const { folders, clock, logger } = options;
-  const sweep = async () => {
-    let removed = 0;
-    for (const { path, depth } of folders) removed += await sweepLeftTemporaries(path, depth, clock.now());
-    if (removed > 0) logger.info({ removed }, 'removed temporary files of writers that were killed');
+  const sweeps = folders.map(({ path, depth }) => {
+    // One at a time: a disk that does not answer holds one thread of this process, however long.
+    let last = Promise.resolve();
+    return () => {
+      last = last.then(async () => {
+        const removed = await sweepLeftTemporaries(path, depth, clock.now());
+        if (removed > 0)
+          logger.info({ path, removed }, 'removed temporary files of writers that were killed');
+      });
+    };
+  });
+  const sweep = () => {
+    for (const start of sweeps) start();
   };
-  void sweep();
-  return clock.every(OLD_MS, () => void sweep());
+  sweep();
+  return clock.every(OLD_MS, sweep);
 }
 
 /**

@@ -116,6 +116,7 @@ beforeEach(async () => {
     ...{ world, index, documents, pollOf, dispatcher, rows: own, memory: daemon.memory },
     leases: { look: async () => {}, keep: () => {} },
     roots: () => roots,
+    lookAtFiles: async () => {},
     onFirstListing: (at) => listedFirst.push(at),
   });
   await loop.start();

@@ -1,11 +1,13 @@
 // A file system whose answers can be held back, as those of a disk on a machine that is gone: it speaks the kernel's
 // FUSE protocol and needs no library. Names that end in `.txt` are files, those that begin with a dot are missing,
-// all others are folders. Commands come by lines: `hold`, `go`.
+// all others are folders. With a second folder, its root has the files of that one, and no other `.json`. Commands come
+// by lines: `hold`, `go`.
 import { spawnSync } from 'node:child_process';
-import { openSync, read, writeSync } from 'node:fs';
+import { openSync, read, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const [, , folder] = process.argv;
+const [, , folder, served = null] = process.argv;
 const TEXT = Buffer.from('A line of a file on this disk.\n');
 const OP = { lookup: 1, getattr: 3, open: 14, read: 15, statfs: 17, release: 18, flush: 25 };
 const MORE = { init: 26, opendir: 27, readdir: 28, releasedir: 29, access: 34 };
@@ -21,7 +23,8 @@ const mounted = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'held', f
 });
 if (mounted.status !== 0) process.exit(1);
 
-const nodes = new Map([[1n, false]]);
+/** The text of a file, or null for a folder. */
+const nodes = new Map([[1n, null]]);
 const numbers = new Map();
 let holding = false;
 let held = [];
@@ -30,15 +33,31 @@ function numberOf(parent, name) {
   const key = `${parent}/${name}`;
   const number = numbers.get(key) ?? BigInt(nodes.size + 1);
   numbers.set(key, number);
-  nodes.set(number, name.endsWith('.txt'));
+  nodes.set(number, textOf(name));
   return number;
 }
 
+function textOf(name) {
+  if (served !== null && name.endsWith('.json')) return readFileSync(join(served, name));
+  return name.endsWith('.txt') ? TEXT : null;
+}
+
+function isMissing(name) {
+  if (name.startsWith('.')) return true;
+  try {
+    textOf(name);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 function attributes(number) {
-  const isFile = nodes.get(number) === true;
+  const text = nodes.get(number) ?? null;
+  const isFile = text !== null;
   const bytes = Buffer.alloc(88);
   bytes.writeBigUInt64LE(number, 0);
-  bytes.writeBigUInt64LE(isFile ? BigInt(TEXT.length) : 0n, 8);
+  bytes.writeBigUInt64LE(isFile ? BigInt(text.length) : 0n, 8);
   bytes.writeUInt32LE(isFile ? 0o100644 : 0o40755, 60);
   bytes.writeUInt32LE(1, 64);
   return bytes;
@@ -55,7 +74,7 @@ function answer({ opcode, number, body }) {
     }
     case OP.lookup: {
       const name = body.toString('utf8', 0, body.indexOf(0));
-      if (name.startsWith('.')) return ENOENT;
+      if (isMissing(name)) return ENOENT;
       const found = numberOf(number, name);
       const head = Buffer.alloc(40);
       head.writeBigUInt64LE(found, 0);
@@ -67,7 +86,7 @@ function answer({ opcode, number, body }) {
     case MORE.opendir:
       return Buffer.alloc(16);
     case OP.read:
-      return TEXT.subarray(Number(body.readBigUInt64LE(8)));
+      return nodes.get(number).subarray(Number(body.readBigUInt64LE(8)));
     case OP.statfs: {
       const bytes = Buffer.alloc(80);
       bytes.writeUInt32LE(4096, 40);

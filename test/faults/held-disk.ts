@@ -18,10 +18,12 @@ export type HeldDisk = {
 export const noHeldDisk: string | null =
   process.getuid?.() !== 0 || !existsSync('/dev/fuse') ? 'only root can mount with /dev/fuse here' : null;
 
-/** Mounts one at `folder`, which is made. */
-export async function mountHeldDisk(folder: string): Promise<HeldDisk> {
+/** Mounts one at `folder`, which is made; with the files of `served`. */
+export async function mountHeldDisk(folder: string, served?: string): Promise<HeldDisk> {
   mkdirSync(folder, { recursive: true });
-  const server = spawn(process.execPath, [SERVER, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, [SERVER, folder, ...(served === undefined ? [] : [served])], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: server.stdout });
   const said = (line: string) =>
     new Promise<void>((resolve, reject) => {

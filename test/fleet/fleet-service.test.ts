@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
@@ -9,6 +10,7 @@ import type { Remote } from '../../src/contract/threads/fleet.ts';
 import { createFleetService } from '../../src/fleet/fleet-service.ts';
 import type { FollowedRemote, ReachedAs } from '../../src/fleet/remote-address.ts';
 import { readRemotesFile, remotesPath } from '../../src/fleet/remotes-file.ts';
+import { until } from '../kit/until.ts';
 
 let dir: string;
 let path: string;
@@ -33,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function service() {
+async function service() {
   const logger = createLogger({
     component: 'fleet',
     level: 'warn',
@@ -51,52 +53,60 @@ function service() {
     },
     standings: () => followed.map(({ name }) => ({ ...UNPOLLED, name })),
   };
-  return createFleetService({
+  const fleet = createFleetService({
     ...{ remotes_file: path, publish, feeds, clock, logger },
     reachedAs: (address) => reachedAs(address),
   });
+  await fleet.look();
+  return fleet;
+}
+
+/** Half a second, after which as much has been published. */
+async function halfASecond(publications: number): Promise<void> {
+  clock.advance(500);
+  await until('the publication', () => published.length >= publications);
 }
 
 describe('the fleet', () => {
-  it('has no remotes if no file configures any', () => {
-    expect(service().state()).toEqual({ remotes: [] });
+  it('has no remotes if no file configures any', async () => {
+    expect(await (await service()).state()).toEqual({ remotes: [] });
     expect(log).toEqual([]);
   });
 
-  it('lists the configured remotes as not polled, at the current time', () => {
-    const fleet = service();
+  it('lists the configured remotes as not polled, at the current time', async () => {
+    const fleet = await service();
     writeFileSync(path, '{"version":1,"remotes":[{"name":"host-b","port":4001},{"name":"host-c"}]}');
-    expect(fleet.state()).toEqual({
+    expect(await fleet.state()).toEqual({
       remotes: [
         { ...UNPOLLED, name: 'host-b' },
         { ...UNPOLLED, name: 'host-c' },
       ],
     });
     writeFileSync(path, '{"remotes":[{"name":"host-d"}]}');
-    expect(fleet.state().remotes.map((remote) => remote.name)).toEqual(['host-d']);
+    expect((await fleet.state()).remotes.map((remote) => remote.name)).toEqual(['host-d']);
   });
 
-  it('follows a remote again, and tells it, once this machine reaches it in another way', () => {
-    const fleet = service();
+  it('follows a remote again, and tells it, once this machine reaches it in another way', async () => {
+    const fleet = await service();
     writeFileSync(path, '{"remotes":[{"name":"host-b","url":"http://100.64.0.2:4000"}]}');
-    fleet.refresh();
+    await fleet.look();
     reachedAs = (address) => ({ ...address, dial: '/run/tailscaled.sock' });
-    fleet.refresh();
+    fleet.reach();
     const address = { url: 'http://100.64.0.2:4000', dial: '/run/tailscaled.sock' };
     expect(follows.at(-1)).toMatchObject([{ name: 'host-b', address }]);
     expect(all).toMatchObject([{ address }]);
     const times = follows.length;
-    fleet.refresh();
+    fleet.reach();
     expect(follows).toHaveLength(times);
   });
 
-  it('keeps the last valid remotes while the file is invalid, and warns once', () => {
-    const fleet = service();
+  it('keeps the last valid remotes while the file is invalid, and warns once', async () => {
+    const fleet = await service();
     writeFileSync(path, '{"remotes":[{"name":"host-b"}]}');
-    fleet.state();
+    await fleet.state();
     writeFileSync(path, '{"remotes":[');
-    expect(fleet.state().remotes.map((remote) => remote.name)).toEqual(['host-b']);
-    fleet.state();
+    expect((await fleet.state()).remotes.map((remote) => remote.name)).toEqual(['host-b']);
+    await fleet.state();
     expect(log).toHaveLength(1);
     expect(log[0]).toContain(path);
   });
@@ -106,32 +116,35 @@ describe('the remotes that the fleet publishes', () => {
   const write = (...names: string[]) =>
     writeFileSync(path, JSON.stringify({ remotes: names.map((name) => ({ name })) }));
 
-  it('are sent at the start, and within half a second of each change of the file', () => {
+  it('are sent at the start, and within half a second of each change of the file', async () => {
     write('host-b');
-    const fleet = service();
+    const fleet = await service();
     expect(published).toEqual([['host-b']]);
     clock.advance(5_000);
+    await fleet.look();
     expect(published).toHaveLength(1);
     write('host-b', 'host-c');
-    clock.advance(500);
+    await halfASecond(2);
     rmSync(path);
-    clock.advance(500);
+    await halfASecond(3);
     expect(published.slice(1)).toEqual([['host-b', 'host-c'], []]);
     fleet.stop();
     write('host-d');
     clock.advance(5_000);
+    await delay(50);
     expect(published).toHaveLength(3);
   });
 
-  it('are not published again if the file has the same content', () => {
+  it('are not published again if the file has the same content', async () => {
     write('host-b');
-    service();
+    const fleet = await service();
     writeFileSync(path, '{"remotes": [{"name": "host-b", "note": "new"}]}');
-    clock.advance(500);
+    await fleet.look();
+    expect(fleet.entries()).toEqual([{ name: 'host-b', note: 'new' }]);
     expect(published).toEqual([['host-b']]);
   });
 
-  it('[AUT-4] have the address of each daemon, a socket before a URL, or say why it has none', () => {
+  it('[AUT-4] have the address of each daemon, a socket before a URL, or say why it has none', async () => {
     const entries = [
       { name: 'host-b', port: 4001 },
       { name: 'host-c', url: 'https://host-c.example/svc/', auth: { kept: true } },
@@ -143,7 +156,7 @@ describe('the remotes that the fleet publishes', () => {
       { name: 'host-i', socket: 'h.sock' },
     ];
     writeFileSync(path, JSON.stringify({ remotes: entries }));
-    service();
+    await service();
     expect(all).toEqual([
       { name: 'host-b', address: { url: 'http://127.0.0.1:4001' }, problem: null },
       { name: 'host-c', address: { url: 'https://host-c.example/svc' }, problem: null },
@@ -156,29 +169,29 @@ describe('the remotes that the fleet publishes', () => {
     ]);
   });
 
-  it('are published again where one answers elsewhere', () => {
+  it('are published again where one answers elsewhere', async () => {
     write('host-b');
-    service();
+    await service();
     writeFileSync(path, '{"remotes":[{"name":"host-b","port":4001}]}');
-    clock.advance(500);
+    await halfASecond(2);
     expect(all).toEqual([{ name: 'host-b', address: { url: 'http://127.0.0.1:4001' }, problem: null }]);
   });
 
-  it('are published before the next check if a caller asks', () => {
-    const fleet = service();
+  it('are published before the next check if a caller asks', async () => {
+    const fleet = await service();
     write('host-b');
-    fleet.state();
+    await fleet.state();
     expect(published).toEqual([[], ['host-b']]);
   });
 
-  it('do not change while the file is invalid, and are unknown until it was read once', () => {
+  it('do not change while the file is invalid, and are unknown until it was read once', async () => {
     writeFileSync(path, '{"remotes":[');
-    const fleet = service();
-    expect([published, fleet.state()]).toEqual([[], { remotes: [] }]);
+    const fleet = await service();
+    expect([published, await fleet.state()]).toEqual([[], { remotes: [] }]);
     write('host-b');
-    clock.advance(500);
+    await halfASecond(1);
     writeFileSync(path, '{"remotes":[');
-    clock.advance(500);
+    await fleet.look();
     expect(published).toEqual([['host-b']]);
   });
 });
@@ -186,11 +199,11 @@ describe('the remotes that the fleet publishes', () => {
 describe('the feeds that the fleet follows', () => {
   const timings = () => follows.map((all) => all.map(({ timing }) => Object.values(timing)));
 
-  it('are those of all remotes, as often as the file says, and again after each change of that', () => {
+  it('are those of all remotes, as often as the file says, and again after each change of that', async () => {
     const defaults = { poll_interval_ms: 400, request_timeout_ms: 'soon', stale_multiplier: 2.5 };
     const entry = { name: 'host-b', port: 4001, request_timeout_ms: 900, poll_interval_ms: 0 };
     writeFileSync(path, JSON.stringify({ defaults, remotes: [entry, { name: 'host-c' }] }));
-    service();
+    const fleet = await service();
     expect(timings()).toEqual([
       [
         [400, 900, 2.5],
@@ -199,18 +212,19 @@ describe('the feeds that the fleet follows', () => {
     ]);
     expect(follows[0]![1]).toMatchObject({ name: 'host-c', address: null });
     writeFileSync(path, JSON.stringify({ defaults: 7, remotes: [entry] }));
-    clock.advance(500);
+    await halfASecond(2);
     expect(timings()[1]).toEqual([[5_000, 900, 4]]);
     expect(published).toEqual([['host-b', 'host-c'], ['host-b']]);
     clock.advance(5_000);
+    await fleet.look();
     expect(follows).toHaveLength(2);
   });
 });
 
 describe('the remotes file', () => {
-  it('skips invalid entries and names them', () => {
+  it('skips invalid entries and names them', async () => {
     writeFileSync(path, '{"remotes":[{"name":"host-b"},{"port":1},7,{"name":""},{"name":"host-b"}]}');
-    const { entries, problems } = readRemotesFile(path);
+    const { entries, problems } = await readRemotesFile(path);
     expect(entries).toEqual([{ name: 'host-b' }]);
     expect(problems).toEqual([
       `${path}: entry 2 of "remotes" needs a "name"`,
@@ -220,15 +234,15 @@ describe('the remotes file', () => {
     ]);
   });
 
-  it('that is not JSON or does not have the expected form is invalid_config', () => {
+  it('that is not JSON or does not have the expected form is invalid_config', async () => {
     for (const text of ['', '[]', '{"remotes":{}}', 'null', '{"remotes":[}']) {
       writeFileSync(path, text);
-      expect(() => readRemotesFile(path)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+      await expect(readRemotesFile(path)).rejects.toMatchObject({ code: 'invalid_config' });
     }
-    expect(() => readRemotesFile(dir)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+    await expect(readRemotesFile(dir)).rejects.toMatchObject({ code: 'invalid_config' });
   });
 
-  it('has its own path setting, and is otherwise in the config dir', () => {
+  it('has its own path setting, and is otherwise in the config dir', async () => {
     expect(remotesPath({ remotes_file: '/x/r.json', config_dir: '/c' })).toBe('/x/r.json');
     expect(remotesPath({ remotes_file: null, config_dir: '/c' })).toBe('/c/remotes.json');
   });

@@ -1,19 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
 import { createRemoteReach } from '../../src/fleet/remote-reach.ts';
+import type { RemoteEntry } from '../../src/fleet/remotes-file.ts';
 
-let dir: string;
 let server: Server | undefined;
 let seen: { url: string | undefined; body: string; hops: unknown }[];
 /** Of those that answer nobody. */
 let silent: string[];
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'svc-reach-'));
   seen = [];
   silent = [];
 });
@@ -21,14 +17,11 @@ afterEach(async () => {
   server?.closeAllConnections();
   await new Promise<void>((done) => (server === undefined ? done() : server.close(() => done())));
   server = undefined;
-  rmSync(dir, { recursive: true, force: true });
 });
 
-function reach(...remotes: unknown[]) {
-  const remotes_file = join(dir, 'remotes.json');
-  writeFileSync(remotes_file, JSON.stringify({ remotes }));
+function reach(...entries: RemoteEntry[]) {
   return createRemoteReach({
-    ...{ host: 'here', remotes_file, reachedAs: (address) => address },
+    ...{ host: 'here', entriesNow: async () => entries, reachedAs: (address) => address },
     refuseSilent(host, writes) {
       const what = writes ? 'Nothing was sent.' : 'It is silent.';
       if (silent.includes(host)) throw new CodedError('remote_unreachable', what);
@@ -54,13 +47,13 @@ async function daemonAnswering(status: number, body: unknown, by: string | null 
 }
 
 describe('how a remote is reached by SSH', () => {
-  it('[WPL-21] is its alias and flags', () => {
+  it('[WPL-21] is its alias and flags', async () => {
     const to = reach(
       { name: 'host-b', ssh: 'b-login', ssh_flags: ['-p', '22'] },
       { name: 'host-c', ssh: 'c' },
     );
-    expect(to.sshTarget('host-b')).toEqual({ alias: 'b-login', flags: ['-p', '22'] });
-    expect(to.sshTarget('host-c')).toEqual({ alias: 'c', flags: [] });
+    expect(await to.sshTarget('host-b')).toEqual({ alias: 'b-login', flags: ['-p', '22'] });
+    expect(await to.sshTarget('host-c')).toEqual({ alias: 'c', flags: [] });
   });
 
   it.each([
@@ -68,8 +61,8 @@ describe('how a remote is reached by SSH', () => {
     ['invalid_config', 'host-b', { name: 'host-b' }],
     ['invalid_config', 'host-b', { name: 'host-b', ssh: 5 }],
     ['invalid_config', 'host-b', { name: 'host-b', ssh: '-oProxyCommand=x' }],
-  ])('[WPL-21] is %s for %s of %j', (code, host, entry) => {
-    expect(() => reach(entry).sshTarget(host)).toThrow(expect.objectContaining({ code }));
+  ])('[WPL-21] is %s for %s of %j', async (code, host, entry) => {
+    await expect(reach(entry).sshTarget(host)).rejects.toMatchObject({ code });
   });
 });
 
@@ -143,9 +136,9 @@ describe('what is asked of a remote', () => {
     expect(seen).toEqual([]);
   });
 
-  it('[BRK-1] is refused at once for a read too, which does not say that nothing was sent', () => {
+  it('[BRK-1] is refused at once for a read too, which does not say that nothing was sent', async () => {
     silent = ['host-b'];
-    expect(() => reach({ name: 'host-b', port: 1 }).remoteAt('host-b')).toThrow(/^It is silent\.$/);
+    await expect(reach({ name: 'host-b', port: 1 }).remoteAt('host-b')).rejects.toThrow(/^It is silent\.$/);
   });
 
   it('[RTE-2] is written once, and its own refusal comes back, also in another name', async () => {

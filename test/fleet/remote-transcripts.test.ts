@@ -26,7 +26,7 @@ async function remote(body: unknown, status = 200, by = 'host-b') {
     ...{ asked, hops },
     transcripts: createRemoteTranscripts({
       host: 'host-a',
-      remoteAt: (name) => ({ name, address: { url: `http://127.0.0.1:${port}` } }),
+      remoteAt: async (name) => ({ name, address: { url: `http://127.0.0.1:${port}` } }),
     }),
   };
 }

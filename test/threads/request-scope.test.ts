@@ -244,6 +244,7 @@ describe('what outlives the request that began it', () => {
         disks: { isSilent: () => false },
       },
       roots: () => [],
+      lookAtFiles: nothing,
       leases: { keep: nothing },
       memory: {
         runs: { all: () => [] },

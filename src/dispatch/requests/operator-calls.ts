@@ -1,6 +1,7 @@
 import { homedir, hostname } from 'node:os';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type Clock, sleep } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { validateByCli } from '../../config/cli-validator.ts';
 import { type HostFile, hostClass, parseHostFile, roleStoreOf } from '../../config/host-file.ts';
@@ -15,12 +16,13 @@ import {
   planPathList,
   readProjects,
 } from '../../config/path-lists.ts';
-import { operatorFilePaths } from '../../config/paths.ts';
+import { OPERATOR_FILES, operatorFilePaths } from '../../config/paths.ts';
 import { changeRemote, planRemote, type RemoteWrite } from '../../config/remotes.ts';
 import { type AgentEffort, type AgentEffortReply, agentEffortReplySchema } from '../../contract/agent.ts';
 import type {
   ConfigWritten,
   FolderChoice,
+  OperatorFileError,
   ProjectsWritten,
   StoreOrigin,
   StoresWritten,
@@ -28,6 +30,7 @@ import type {
 } from '../../contract/http/config.ts';
 import type { RemoteWritten } from '../../contract/http/fleet.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import type { OperatorFileId } from '../../contract/operator-files.ts';
 import type { CallInput } from '../../contract/threads/call-table.ts';
 import type { pollerCalls } from '../../contract/threads/poller.ts';
 import { rehearsedFile } from '../../fibers/rehearsed-write.ts';
@@ -35,7 +38,7 @@ import { unifiedDiff } from '../../fibers/text-diff.ts';
 import { planAgentEffort, setAgentEffort } from '../../harness/agents/agent-effort.ts';
 import { hideEnv, parseRegistry } from '../../harness/agents/registry.ts';
 import { hasMacDesktop } from '../../platform/desktop-session.ts';
-import type { Disks } from '../../platform/disks.ts';
+import { type Disks, hasAnswered } from '../../platform/disks.ts';
 import type { LockOwner } from '../../platform/file-lock.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
@@ -46,6 +49,9 @@ import type { PollerSettings } from '../world/poller-settings.ts';
 import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import { FolderDialogs } from './folder-dialogs.ts';
+
+/** How long a request waits to hear that a disk answers, in milliseconds. */
+const DISK_LIMIT_MS = 2_000;
 
 type Asked<N extends keyof typeof pollerCalls> = CallInput<typeof pollerCalls, N>;
 type TakenUp = Pick<ConfigWritten, 'in_force' | 'note' | 'restart_required'>;
@@ -62,7 +68,8 @@ export type OperatorCallsOptions = {
   settings: PollerSettings;
   stores: StoresOnDisk;
   surroundings: { runner: ProcessRunner; world: Pick<World, 'cli'> };
-  disks: Pick<Disks, 'prove'>;
+  disks: Pick<Disks, 'check'>;
+  clock: Clock;
   pool: PoolCaller;
   owner: LockOwner;
   /** The list of stores was changed. */
@@ -102,30 +109,44 @@ export class OperatorCalls {
     this.#dialogs = new FolderDialogs({ runner: surroundings.runner, env: process.env });
   }
 
-  list() {
+  /** Throws `file_unavailable` where the disk of one of these files does not answer: this thread would wait for it. */
+  async requireDisk(...ids: OperatorFileId[]): Promise<void> {
+    const silent = (await this.#silentAmong(ids)).values().next().value;
+    if (silent !== undefined) throw new CodedError('file_unavailable', silent);
+  }
+
+  async list() {
+    await this.requireDisk(...OPERATOR_FILES);
     return { files: this.#files.list() };
   }
 
   /** What is wrong with the files as they are now. */
-  errors() {
-    return this.#files.errors();
+  async errors(): Promise<OperatorFileError[]> {
+    const paths = operatorFilePaths(this.#options.settings);
+    const silent = await this.#silentAmong(OPERATOR_FILES);
+    return OPERATOR_FILES.map((file) => {
+      const error = silent.get(file);
+      return error === undefined ? this.#files.error(file) : { file, path: paths[file], error };
+    }).filter((error) => error !== null);
   }
 
-  read(id: Asked<'config_read'>['id']) {
+  async read(id: Asked<'config_read'>['id']) {
+    await this.requireDisk(id);
     return this.#files.read(id);
   }
 
   /** `POST /config/<id>`. */
-  write<Q extends Asked<'config_write'>>(asked: Q) {
+  async write<Q extends Asked<'config_write'>>(asked: Q) {
     const { id, expected_digest } = asked;
+    await this.requireDisk(id);
     const write: Write<Asked<'config_write'>, OperatorChange, Rehearsal, ConfigWritten> = {
       plan: ({ text }) => this.#files.plan(id, text, expected_digest),
       show: rehearseChange,
       apply: async (planned) => {
         const change = await this.#files.write(planned, expected_digest);
-        if (id === 'stores' && change.after !== change.before) this.#takeUpStores(change.after);
+        if (id === 'stores' && change.after !== change.before) await this.#takeUpStores(change.after);
         const { file, before, after } = change;
-        const { overridden_by } = this.#files.list().find((entry) => entry.id === id)!;
+        const { overridden_by } = this.#files.entry(id);
         return {
           id,
           path: file,
@@ -144,6 +165,7 @@ export class OperatorCalls {
   async lists(): Promise<StoreOrigin> {
     const { settings, stores, surroundings } = this.#options;
     const files = operatorFilePaths(settings);
+    await this.requireDisk('stores', 'projects');
     const desktop = await hasMacDesktop({ platform: process.platform, runner: surroundings.runner });
     return {
       stores: [...stores.roots],
@@ -156,8 +178,9 @@ export class OperatorCalls {
   }
 
   /** `POST /fiber-stores`. */
-  writeStores<Q extends Asked<'write_stores'>>(asked: Q) {
+  async writeStores<Q extends Asked<'write_stores'>>(asked: Q) {
     const { stores: paths, expected_digest } = asked;
+    await this.requireDisk('stores');
     const write: Write<Asked<'write_stores'>, OperatorChange, Rehearsal, StoresWritten> = {
       plan: () => this.#planList('stores', { paths }, expected_digest),
       show: rehearseChange,
@@ -174,11 +197,12 @@ export class OperatorCalls {
   }
 
   /** `POST /agents/effort` (WPL-17). */
-  writeEffort<Q extends AgentEffort>(asked: Q) {
+  async writeEffort<Q extends AgentEffort>(asked: Q) {
     const { settings, surroundings } = this.#options;
     const { cli } = surroundings.world;
     if (cli !== null) return setEffortBy(cli, asked);
     const { id, effort } = asked;
+    await this.requireDisk('agents');
     const write: Write<AgentEffort, PlannedEffort, Rehearsal, AgentEffortReply> = {
       plan: () => planAgentEffort(settings, id, effort),
       show: (planned) =>
@@ -189,8 +213,9 @@ export class OperatorCalls {
   }
 
   /** `POST /fleet/remotes` (WPL-18). */
-  writeRemote<Q extends Asked<'write_remote'>>(asked: Q) {
+  async writeRemote<Q extends Asked<'write_remote'>>(asked: Q) {
     const { name, remote, expected_digest } = asked;
+    await this.requireDisk('remotes');
     const { settings, owner } = this.#options;
     const { name: _other, ...keys } = remote ?? {};
     const entry = remote === null ? null : { name, ...keys };
@@ -218,8 +243,9 @@ export class OperatorCalls {
   }
 
   /** `POST /projects`: the whole list, or one more folder, which is made a store where it is none. */
-  writeProjects<Q extends WriteProjects>(asked: Q) {
+  async writeProjects<Q extends WriteProjects>(asked: Q) {
     const { path, projects: paths = [], expected_digest } = asked;
+    await this.requireDisk('projects');
     const write: Write<WriteProjects, PlannedProjects, Rehearsal, ProjectsWritten> = {
       plan: async () => {
         const made = path === undefined ? null : await this.#initStore(path, true);
@@ -256,9 +282,27 @@ export class OperatorCalls {
     this.#dialogs.stop();
   }
 
+  /** Of the files whose disk does not answer, that it does not, and what to do. */
+  async #silentAmong(ids: readonly OperatorFileId[]): Promise<Map<OperatorFileId, string>> {
+    const { settings, disks, clock } = this.#options;
+    const silent = new Map<OperatorFileId, string>();
+    const limit = sleep(clock, DISK_LIMIT_MS);
+    for (const id of ids) {
+      const path = operatorFilePaths(settings)[id];
+      // Not a cached answer: this thread reads the file right after it.
+      const check = await Promise.race([disks.check(path), limit]);
+      if (check === undefined || !hasAnswered(check))
+        silent.set(
+          id,
+          `the disk of ${path} does not answer; the daemon goes on with what it read last, try again when it is back`,
+        );
+    }
+    return silent;
+  }
+
   async #initStore(path: string, dry_run: boolean): Promise<{ root: string; initialised: boolean }> {
     // A thread that a disk holds is lost to every other job.
-    if ((await this.#options.disks.prove(path)) !== 'answers')
+    if (!hasAnswered(await this.#options.disks.check(path)))
       throw new CodedError(
         'store_unavailable',
         `the disk of ${path} does not answer; try again when it is back`,
@@ -293,11 +337,11 @@ export class OperatorCalls {
     return { path: file, digest, changed, overridden_by, in_force, note };
   }
 
-  #takeUpStores(text: string | null): void {
+  async #takeUpStores(text: string | null): Promise<void> {
     const { settings, stores } = this.#options;
     if (settings.stores !== null) return;
     if (text === null) stores.set([]);
-    else stores.look();
+    else await stores.look();
     this.#options.onStores();
   }
 

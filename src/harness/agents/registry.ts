@@ -1,6 +1,4 @@
-import { statSync } from 'node:fs';
 import { CodedError } from '../../base/errors.ts';
-import type { Logger } from '../../base/logger.ts';
 import { didYouMean } from '../../base/nearest-words.ts';
 import { parseOperatorText, readOperatorText } from '../../config/operator-text.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
@@ -39,8 +37,13 @@ export function loadRegistryFile(file: string): AgentRegistry {
     return parseRegistry(file, readOperatorText(file) ?? NO_AGENTS);
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    return { ...parseRegistry(file, NO_AGENTS), problem: error };
+    return builtinRegistry(file, error);
   }
+}
+
+/** The built-in agents alone, because their file cannot be used for this reason. */
+export function builtinRegistry(file: string, problem: CodedError): AgentRegistry {
+  return { ...parseRegistry(file, NO_AGENTS), problem };
 }
 
 /** Parses the text of an agents file; throws `invalid_config`, which names `file` and the fix (OPF-3). */
@@ -120,32 +123,4 @@ export function agentsReply(registry: AgentRegistry): AgentsReply {
 /** An agent with the values of its environment hidden. */
 export function hideEnv(agent: Agent): Agent {
   return { ...agent, env: Object.fromEntries(Object.keys(agent.env).map((name) => [name, HIDDEN_VALUE])) };
-}
-
-/**
- * The agents of this host, read again only when their file changed (inode, size, times). A file that is not valid is
- * logged once for each of its versions, and the agents of its last valid version stay in force.
- */
-export function createAgentsOnDisk(settings: Settings, logger: Logger): () => AgentRegistry {
-  const { agents } = operatorFilePaths(settings);
-  let known: { stamp: string; registry: AgentRegistry } | null = null;
-  return () => {
-    const stamp = stampOf(agents);
-    if (known?.stamp === stamp) return known.registry;
-    const registry = loadRegistry(settings);
-    const { problem } = registry;
-    if (problem !== null) logger.warn({ detail: problem.message }, 'the agents file is not used');
-    const kept = problem === null || known === null ? registry : { ...known.registry, problem };
-    known = { stamp, registry: kept };
-    return kept;
-  };
-}
-
-function stampOf(path: string): string {
-  try {
-    const { ino, size, mtimeMs, ctimeMs } = statSync(path);
-    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
-  } catch {
-    return 'none';
-  }
 }

@@ -6,11 +6,13 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { operatorFilePaths } from '../../../src/config/paths.ts';
 import { readSettings, type Settings } from '../../../src/config/settings.ts';
 import { StoresOnDisk } from '../../../src/dispatch/stores/stores-on-disk.ts';
+import type { PathCheck } from '../../../src/platform/disks.ts';
 
 let settings: Settings;
 let file: string;
 let warned: unknown[];
 let stores: StoresOnDisk;
+let answers: boolean;
 
 beforeEach(() => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-stores-'));
@@ -20,26 +22,50 @@ beforeEach(() => {
   warned = [];
   const logger = { ...silentLogger, warn: (...told: unknown[]) => warned.push(told) };
   writeFileSync(file, '{"stores":["/a"]}');
-  stores = new StoresOnDisk(settings, ['/a'], logger);
+  answers = true;
+  const disks = {
+    check: async (): Promise<PathCheck> => (answers ? { kind: 'missing' } : { kind: 'unchecked' }),
+  };
+  stores = new StoresOnDisk(settings, { roots: ['/a'], disks, logger });
 });
 
-it('takes up the list of a file that moved', () => {
+it('takes up the list of a file that moved', async () => {
   writeFileSync(file, '{"stores":["/a","/bb"]}');
-  stores.look();
+  await stores.look();
   expect(stores.roots).toEqual(['/a', '/bb']);
 });
 
-it('keeps the stores, and warns once, where the file cannot even be looked at', () => {
+it('keeps the stores, and warns once, where the file cannot even be looked at', async () => {
   rmSync(file);
   symlinkSync(file, file);
-  stores.look();
-  stores.look();
+  await stores.look();
+  await stores.look();
   expect(stores.roots).toEqual(['/a']);
   expect(warned).toHaveLength(1);
   expect(warned[0]).toMatchObject([{ detail: expect.stringContaining('ELOOP') }, expect.anything()]);
 
   rmSync(file);
   writeFileSync(file, '{"stores":["/c"]}');
-  stores.look();
+  await stores.look();
   expect(stores.roots).toEqual(['/c']);
+});
+
+it('keeps the stores while the disk of the file does not answer, and takes the list up when it is back', async () => {
+  answers = false;
+  writeFileSync(file, '{"stores":["/a","/bb"]}');
+  await stores.look();
+  expect(stores.roots).toEqual(['/a']);
+  answers = true;
+  await stores.look();
+  expect(stores.roots).toEqual(['/a', '/bb']);
+});
+
+it('keeps the stores while the file is away for a moment', async () => {
+  await stores.look();
+  rmSync(file);
+  await stores.look();
+  expect(stores.roots).toEqual(['/a']);
+  writeFileSync(file, '{"stores":["/a","/bb"]}');
+  await stores.look();
+  expect(stores.roots).toEqual(['/a', '/bb']);
 });

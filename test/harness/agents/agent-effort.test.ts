@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { setAgentEffort } from '../../../src/harness/agents/agent-effort.ts';
-import { createAgentsOnDisk, resolveAgent } from '../../../src/harness/agents/registry.ts';
+import { AgentsOnDisk } from '../../../src/harness/agents/agents-on-disk.ts';
+import { loadRegistry, resolveAgent } from '../../../src/harness/agents/registry.ts';
 import { runVerb } from '../../fixtures/fibers/run-verb.ts';
 
 let folder: string;
@@ -54,9 +55,7 @@ describe('setAgentEffort', () => {
   });
 
   it('[WPL-17] adds an entry that overrides a built-in agent, in a file that did not exist', async () => {
-    const builtin = createAgentsOnDisk(settings(), silentLogger)().agents.find(
-      (agent) => agent.effort_levels.length > 1,
-    )!;
+    const builtin = loadRegistry(settings()).agents.find((agent) => agent.effort_levels.length > 1)!;
     const level = builtin.effort_levels.find((one) => one !== builtin.default_effort)!;
     expect(await setAgentEffort(settings(), builtin.id, null)).toMatchObject({
       default_effort: builtin.default_effort,
@@ -119,10 +118,15 @@ describe('setAgentEffort', () => {
 
   it('[WPL-17] applies to the next launch of a daemon that had read the file before', async () => {
     writeFileSync(file, MINE);
-    const registry = createAgentsOnDisk(settings(), silentLogger);
-    expect(resolveAgent(registry(), 'yours').default_effort).toBe('low');
+    const agents = new AgentsOnDisk(settings(), {
+      disks: { check: async () => ({ kind: 'file', real: file }) },
+      logger: silentLogger,
+    });
+    await agents.look();
+    expect(resolveAgent(agents.registry, 'yours').default_effort).toBe('low');
     await setAgentEffort(settings(), 'yours', 'high');
-    expect(resolveAgent(registry(), 'yours').default_effort).toBe('high');
+    await agents.look();
+    expect(resolveAgent(agents.registry, 'yours').default_effort).toBe('high');
   });
 
   it.each([

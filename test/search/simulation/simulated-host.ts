@@ -382,13 +382,16 @@ export class SimulatedHost {
       return {
         world: this.#world(process, settings, documents, logger),
         runner: { run: never } as never,
-        registry: () => ({
-          agents: [AGENT],
-          default_id: AGENT.id,
-          names: { demo: 'demo' },
-          file: '',
-          problem: null,
-        }),
+        agents: {
+          registry: {
+            agents: [AGENT],
+            default_id: AGENT.id,
+            names: { demo: 'demo' },
+            file: '',
+            problem: null,
+          },
+          look: async () => {},
+        },
         breakerFile: join(paths.state_dir, 'breaker.json'),
         brakeFile: join(paths.state_dir, 'brake.json'),
         usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
