@@ -42,7 +42,7 @@ describe('Store', () => {
     symlinkSync('/does/not/exist', join(folder, 'link.md'));
     const read = (name: string) => () => openStore(temp.root).readPath(join(folder, name));
     expect(read('link.md')).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
-    const message = 'no fiber "link/other"; "svc fiber ls" lists them';
+    const message = 'no fiber "link"; "svc fiber ls" lists them';
     expect(read('other.md')).toThrow(expect.objectContaining({ code: 'fiber_not_found', message }));
   });
 
