@@ -57,6 +57,9 @@ it('[DSP-1] [RPL-5] [RPL-19] [WPL-14] goes on with what it knows of the operator
   expect(written).toMatchObject({ status: 503, json: { error: 'file_unavailable' } });
   expect(written.json.message).toContain(`the disk of ${onDisk('remotes.json')} does not answer`);
 
+  for (const verb of [['status'], ['ps'], ['fleet'], ['log', 'asked'], ['why', 'asked']])
+    expect(await bed.svc(verb, { timeout_ms: 20_000 })).toMatchObject({ kind: 'exited', code: 0 });
+
   await delay(Math.max(0, held_at + LONGER_THAN_HEARTBEATS_MS - Date.now()));
   const { components } = (await daemon.get<Version>('/version')).json;
   expect(components.filter((one) => one.state !== 'running' || one.restarts > 0)).toEqual([]);

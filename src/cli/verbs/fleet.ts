@@ -3,7 +3,7 @@ import { isCoded } from '../../base/errors.ts';
 import { ownEntryFault, readRemotes } from '../../config/remotes.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { type Fleet, type FleetRow, fleetSchema } from '../../contract/http/fleet.ts';
-import { stateSchema } from '../../contract/http/state.ts';
+import { type State, stateSchema } from '../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../contract/http/version.ts';
 import { clockFault } from '../clock-fault.ts';
 import { formatDuration, formatTable } from '../command-line/output.ts';
@@ -37,13 +37,21 @@ export const verb = defineVerb({
     const here = hereSchema.parse({ ...version, workers: { running: state.running.length, needs_you } });
     return {
       json: { ...fleet, here },
-      text: `${fleetPage(fleet, here, now, context.width)}${ownEntryLine(ownEntryIn(settings, here.host))}`,
+      text: `${fleetPage(fleet, here, now, context.width)}${ownEntryLine(ownEntryIn(settings, here.host, state))}`,
     };
   },
 });
 
-/** The daemon does not tell of such an entry. A file that is not valid is told of by `svc doctor`. */
-function ownEntryIn(settings: Settings, host: string): ReturnType<typeof ownEntryFault> {
+/**
+ * The daemon does not tell of such an entry. `svc doctor` tells of a file with a fault, and the disk of one that the daemon
+ * cannot read may not answer here either.
+ */
+function ownEntryIn(
+  settings: Settings,
+  host: string,
+  { operator_file_errors }: Pick<State, 'operator_file_errors'>,
+): ReturnType<typeof ownEntryFault> {
+  if (operator_file_errors.some(({ file }) => file === 'remotes')) return null;
   try {
     return ownEntryFault(settings, readRemotes(settings).remotes, host);
   } catch (error) {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { isCoded } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
 import { type LifeEntry, lifeEntrySchema, lifeSchema, MOST_ENTRIES } from '../../contract/http/life.ts';
-import { spendSchema } from '../../contract/http/spend.ts';
+import { type Spend, spendSchema } from '../../contract/http/spend.ts';
 import { versionSchema } from '../../contract/http/version.ts';
 import { count, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { svcIn } from '../command-line/typed-command.ts';
@@ -57,7 +58,17 @@ async function readLife(daemon: DaemonClient, uid: string | null, lines: number)
   const query = `uid=${encodeURIComponent(uid)}`;
   const life = await readEntries(daemon, query, lines);
   const is_empty = life.entries.length + life.earlier === 0;
-  return { ...life, spend: is_empty ? null : await daemon.get(`/spend?${query}`, spendSchema) };
+  return { ...life, spend: is_empty ? null : await spendOf(daemon, query) };
+}
+
+async function spendOf(daemon: DaemonClient, query: string): Promise<Spend | null> {
+  try {
+    return await daemon.get(`/spend?${query}`, spendSchema);
+  } catch (error) {
+    // A page without what its workers cost is better than none.
+    if (isCoded(error, 'file_unavailable')) return null;
+    throw error;
+  }
 }
 
 /** The newest entries, asked for in as many parts as it takes. */
