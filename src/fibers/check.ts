@@ -1,5 +1,6 @@
 import { messageOf } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
+import { isSafeId, unsafeId } from './fiber-id.ts';
 import { requireDue, requireSchedule, requireZone } from './field-values.ts';
 import type { Listing } from './store.ts';
 
@@ -21,6 +22,7 @@ function checkListing(listing: Listing): StoreProblem[] {
   const problems: StoreProblem[] = [...listing.errors];
   const reported = new Set(problems.map((problem) => problem.path));
   for (const row of listing.documents) {
+    if (!isSafeId(row.id)) problems.push({ path: row.path, message: unsafeId(row.id).message });
     if (row.error !== undefined && !reported.has(row.path))
       problems.push({ path: row.path, message: row.error });
     else if (row.error === undefined && row.uid === null) {

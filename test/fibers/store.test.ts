@@ -245,10 +245,14 @@ describe('Store', () => {
     temp.write('plain/plain.md', 'no frontmatter');
     temp.write('good.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\n---\n');
     temp.write('twin/twin.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\nsvc: {kind: standing}\n---\n');
+    temp.write('back\\slash.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z90\n---\n');
     const said = checkListings([temp.store.list()]).map(
       ({ path, message }) => `${path.slice(temp.root.length + 9)}: ${message}`,
     );
     expect(said).toEqual([
+      expect.stringMatching(
+        /^back.slash.md: "back.slash" cannot be the id .* rename its folder or file there$/,
+      ),
       expect.stringMatching(/^bad\/bad.md: line 2: "status" takes one of open, active, closed$/),
       expect.stringMatching(/^good.md: the uid .*twin/),
       expect.stringMatching(/^good.md: the id good .*good\/good.md/),

@@ -14,7 +14,7 @@ import {
   requestJson,
 } from '../../platform/http-client.ts';
 import { svcOf } from '../command-line/output.ts';
-import { findDaemon } from './daemon-file.ts';
+import { findDaemon, requireSeen } from './daemon-file.ts';
 
 /** Where a daemon listens, as options of `node:http`. */
 export type DaemonAddress = { socketPath: string } | { host: string; port: number };
@@ -48,12 +48,12 @@ const mendOf = (settings: Settings) =>
 /** Connects to the daemon of this data folder; throws `daemon_unreachable` if none runs. */
 export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
   const lookup = await findDaemon(settings);
+  requireSeen(lookup);
   if (lookup.kind === 'unreadable')
     throw new CodedError(
       'daemon_unreachable',
       `${lookup.path} does not name a daemon: ${lookup.detail}; ${mendOf(settings)}`,
     );
-  if (lookup.kind === 'denied') throw new CodedError('daemon_unreachable', `${lookup.what}; ${lookup.mend}`);
   if (lookup.kind !== 'running')
     throw new CodedError('daemon_unreachable', `the daemon does not run; ${mendOf(settings)}`);
   return createDaemonClient(lookup.daemon);

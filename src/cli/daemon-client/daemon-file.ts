@@ -46,6 +46,13 @@ export async function findDaemon(
   return copy.kind === 'running' ? copy : found;
 }
 
+/** Throws `daemon_unreachable` where it is not for this user to know whether a daemon runs. */
+export function requireSeen(
+  lookup: DaemonLookup,
+): asserts lookup is Exclude<DaemonLookup, { kind: 'denied' }> {
+  if (lookup.kind === 'denied') throw new CodedError('daemon_unreachable', `${lookup.what}; ${lookup.mend}`);
+}
+
 async function lookUp(path: string): Promise<DaemonLookup> {
   let text: string;
   // Not by this thread, which could not say then that it waits.
@@ -89,6 +96,6 @@ function deniedBy(path: string): string {
     if (above !== path) return deniedBy(above);
   }
   const { mode, uid } = statSync(path);
-  const permission = `mode ${(mode & 0o777).toString(8)}, of uid ${uid}`;
+  const permission = `mode ${(mode & 0o777).toString(8).padStart(4, '0')}, of uid ${uid}`;
   return `${path} (${permission}) may not be read by this user (uid ${process.geteuid?.()})`;
 }

@@ -14,6 +14,8 @@ it.skipIf(!runs).each([
   ['status', 3],
   ['ps', 3],
   ['daemon status', 3],
+  ['daemon start', 3],
+  ['daemon stop', 3],
   ['doctor', 1],
 ])('svc %s names the data folder that its user may not read, and its permission', (words, code) => {
   const machine = createMachine();
@@ -30,7 +32,7 @@ it.skipIf(!runs).each([
   });
   const owner = process.geteuid?.();
   expect(stdout + stderr).toContain(
-    `${machine.data_dir} (mode 0, of uid ${owner}) may not be read by this user`,
+    `${machine.data_dir} (mode 0000, of uid ${owner}) may not be read by this user`,
   );
   expect(stdout + stderr).not.toContain('svc daemon start');
   expect(status).toBe(code);

@@ -14,7 +14,7 @@ import { formatMoment, svcOf } from '../../command-line/output.ts';
 import { whileTelling } from '../../command-line/spinner.ts';
 import { type Answer, type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { connectDaemon, createDaemonClient } from '../../daemon-client/client.ts';
-import { findDaemon } from '../../daemon-client/daemon-file.ts';
+import { findDaemon, requireSeen } from '../../daemon-client/daemon-file.ts';
 import { nameProcess, processLife } from '../../daemon-client/daemon-process.ts';
 import { lastLines, logPath, readableLine, rotateLog } from './log-file.ts';
 
@@ -70,6 +70,7 @@ export async function startDaemon(
   program: Program = ownDaemon(),
 ): Promise<Answer> {
   const found = await findDaemon(settings);
+  requireSeen(found);
   if (found.kind === 'running') {
     const { pid, booted_at, listen } = found.daemon;
     // A process that is stuck has the pid and the file of a daemon too.

@@ -7,7 +7,7 @@ import type { DaemonFile } from '../../../contract/operator-files.ts';
 import { whileTelling } from '../../command-line/spinner.ts';
 import { type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
-import { findDaemon } from '../../daemon-client/daemon-file.ts';
+import { findDaemon, requireSeen } from '../../daemon-client/daemon-file.ts';
 import { processLife, signalProcess } from '../../daemon-client/daemon-process.ts';
 import { timeout } from './start.ts';
 
@@ -43,6 +43,7 @@ export async function stopDaemon(
   seconds: number,
 ): Promise<StoppedWith> {
   const found = await findDaemon(settings);
+  requireSeen(found);
   if (found.kind !== 'running') return { stopped: false, pid: null, workers: null, names: [] };
   const { daemon } = found;
   const workers = await runningWorkers(daemon);
