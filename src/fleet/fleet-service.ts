@@ -74,6 +74,8 @@ export function createFleetService(options: {
       tell(file.problems);
       reach();
     } catch (error) {
+      // The file may be readable again with the stamp that it had before.
+      seen = null;
       fault = isCoded(error) ? error : new CodedError('internal', messageOf(error), { cause: error });
       tell([fault.message]);
     }

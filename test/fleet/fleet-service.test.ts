@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -84,6 +84,20 @@ describe('the fleet', () => {
     });
     writeFileSync(path, '{"remotes":[{"name":"host-d"}]}');
     expect((await fleet.state()).remotes.map((remote) => remote.name)).toEqual(['host-d']);
+  });
+
+  it('names the entries again once a file that could not be reached is back as it was', async () => {
+    const folder = join(dir, 'config');
+    mkdirSync(folder);
+    path = join(folder, 'remotes.json');
+    writeFileSync(path, '{"remotes":[{"name":"host-b"}]}');
+    const fleet = await service();
+    renameSync(folder, join(dir, 'away'));
+    symlinkSync('config', folder);
+    await expect(fleet.entriesNow()).rejects.toMatchObject({ code: 'invalid_config' });
+    rmSync(folder);
+    renameSync(join(dir, 'away'), folder);
+    expect(await fleet.entriesNow()).toEqual([{ name: 'host-b' }]);
   });
 
   it('follows a remote again, and tells it, once this machine reaches it in another way', async () => {
