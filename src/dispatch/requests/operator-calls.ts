@@ -1,7 +1,7 @@
 import { homedir, hostname } from 'node:os';
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, within } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { validateByCli } from '../../config/cli-validator.ts';
 import { type HostFile, hostClass, parseHostFile, roleStoreOf } from '../../config/host-file.ts';
@@ -285,19 +285,19 @@ export class OperatorCalls {
   /** Of the files whose disk does not answer, that it does not, and what to do. */
   async #silentAmong(ids: readonly OperatorFileId[]): Promise<Map<OperatorFileId, string>> {
     const { settings, disks, clock } = this.#options;
-    const silent = new Map<OperatorFileId, string>();
-    const limit = sleep(clock, DISK_LIMIT_MS);
-    for (const id of ids) {
+    // All at once: the files may lie on several disks, and a silent one says nothing of the others.
+    const looks = ids.map(async (id): Promise<[OperatorFileId, string][]> => {
       const path = operatorFilePaths(settings)[id];
+      let answered = false;
       // Not a cached answer: this thread reads the file right after it.
-      const check = await Promise.race([disks.check(path), limit]);
-      if (check === undefined || !hasAnswered(check))
-        silent.set(
-          id,
-          `the disk of ${path} does not answer; the daemon goes on with what it read last, try again when it is back`,
-        );
-    }
-    return silent;
+      const check = disks.check(path).then((found) => {
+        answered = hasAnswered(found);
+      });
+      await within(clock, DISK_LIMIT_MS, check);
+      const text = `the disk of ${path} does not answer; the daemon goes on with what it read last, try again when it is back`;
+      return answered ? [] : [[id, text]];
+    });
+    return new Map((await Promise.all(looks)).flat());
   }
 
   async #initStore(path: string, dry_run: boolean): Promise<{ root: string; initialised: boolean }> {
