@@ -50,13 +50,14 @@ export function createFleetService(options: {
   let told = '';
   let seen: string | null = null;
   let looking: Promise<void> | null = null;
+  let stopped = false;
   const tell = (problems: string[]): void => {
     const text = problems.join('\n');
     if (text !== told && text !== '') logger.warn({ problems }, 'the remotes file needs fixing');
     told = text;
   };
   const reach = (): void => {
-    if (file === null) return;
+    if (file === null || stopped) return;
     const read = remotesOf(file, reachedAs);
     const before = remotes;
     remotes = read;
@@ -91,7 +92,7 @@ export function createFleetService(options: {
     // A look that began before this call may have seen the file as it was before a write.
     await within(clock, LOOK_LIMIT_MS, Promise.resolve(looking).then(begin));
   };
-  const stop = clock.every(LOOK_MS, () => void begin());
+  const stopLooking = clock.every(LOOK_MS, () => void begin());
   return {
     async state() {
       await look();
@@ -110,7 +111,10 @@ export function createFleetService(options: {
     },
     look,
     reach,
-    stop,
+    stop() {
+      stopped = true;
+      stopLooking();
+    },
   };
 }
 

@@ -100,6 +100,16 @@ describe('the fleet', () => {
     expect(await fleet.entriesNow()).toEqual([{ name: 'host-b' }]);
   });
 
+  it('follows nothing more once it was stopped, also not what a look was just reading', async () => {
+    const fleet = await service();
+    const times = follows.length;
+    writeFileSync(path, '{"remotes":[{"name":"host-b"}]}');
+    const look = fleet.look();
+    fleet.stop();
+    await look;
+    expect(follows).toHaveLength(times);
+  });
+
   it('follows a remote again, and tells it, once this machine reaches it in another way', async () => {
     const fleet = await service();
     writeFileSync(path, '{"remotes":[{"name":"host-b","url":"http://100.64.0.2:4000"}]}');
