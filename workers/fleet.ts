@@ -47,7 +47,10 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
       }),
       ...{ host: host_id, nonce: randomBytes(8).toString('hex'), transport, clock, random: Math.random },
       monotonic: systemMonotonic,
-      lookUp: (name) => service.remotes().find((one) => one.name === name) ?? null,
+      async lookUp(name) {
+        await service.look();
+        return service.remotes().find((one) => one.name === name) ?? null;
+      },
       async restartTunnel(name) {
         const { env, platform } = process;
         const here = {

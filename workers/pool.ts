@@ -56,13 +56,10 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   async find_transcripts({ agents_file, sessions }) {
     const { loadRegistryFile } = await import('../src/harness/agents/registry.ts');
     const { findTranscripts } = await import('../src/harness/transcripts/find-transcripts.ts');
-    const { hasAnswered } = await import('../src/platform/disks.ts');
+    const { answersNow, unansweredWords } = await import('../src/platform/disks.ts');
     const disks = await disksOfThisThread();
-    if (!hasAnswered(await disks.check(agents_file)))
-      throw new CodedError(
-        'file_unavailable',
-        `the disk of ${agents_file} does not answer; try again when it is back`,
-      );
+    const proof = await answersNow(disks, agents_file);
+    if (proof !== 'answers') throw new CodedError('file_unavailable', unansweredWords(agents_file, proof));
     const { agents } = loadRegistryFile(agents_file);
     return { transcripts: await findTranscripts(agents, sessions, process.env, disks) };
   },

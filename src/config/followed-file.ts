@@ -1,25 +1,39 @@
 import { statSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
-import { type Disks, hasAnswered } from '../platform/disks.ts';
+import { answersNow, type Disks } from '../platform/disks.ts';
+
+export type FollowingDisks = Pick<Disks, 'check' | 'prove' | 'mountOf' | 'isSilent'>;
 
 /** An operator file that is taken up again where it moved, and never read while its disk does not answer. */
 export class FollowedFile {
   readonly #path: string;
-  readonly #disks: Pick<Disks, 'check'>;
+  readonly #disks: FollowingDisks;
   readonly #takeUp: (exists: boolean) => void;
   #stamp: string | undefined;
 
   /** `takeUp` reads the file; it is called for its first version as well, and for a file that is missing or gone. */
-  constructor(path: string, options: { disks: Pick<Disks, 'check'>; takeUp(exists: boolean): void }) {
+  constructor(path: string, options: { disks: FollowingDisks; takeUp(exists: boolean): void }) {
     this.#path = path;
     this.#disks = options.disks;
     this.#takeUp = options.takeUp;
   }
 
-  /** Takes the file up where it moved since the last look; leaves everything as it is where its disk does not answer. */
-  async look(): Promise<void> {
-    // Not a cached answer: this thread looks at the file right after it.
-    if (!hasAnswered(await this.#disks.check(this.#path))) return;
+  /**
+   * Takes the file up where it moved since the last look; false where its disk does not answer, which leaves everything as
+   * it is.
+   */
+  async look(): Promise<boolean> {
+    if ((await answersNow(this.#disks, this.#path)) !== 'answers') return false;
+    this.#takeUpMoved();
+    return true;
+  }
+
+  /** The same at once, after a first `look`; on the disk of another machine, what the last `look` found goes on to count. */
+  lookNow(): void {
+    if (this.#disks.mountOf(this.#path).local && !this.#disks.isSilent(this.#path)) this.#takeUpMoved();
+  }
+
+  #takeUpMoved(): void {
     const stamp = stampOf(this.#path);
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;

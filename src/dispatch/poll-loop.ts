@@ -33,9 +33,9 @@ export type PollLoopOptions = {
   world: World;
   index: StoreIndex;
   documents: StoreDocuments;
-  /** The stores to poll, as the last look at their list found them. */
+  /** The stores to poll, looked up again at every tick. */
   roots(): readonly string[];
-  /** Takes up what moved of the operator files. */
+  /** Takes up what moved of the operator files, also of those on the disk of another machine. */
   lookAtFiles(): Promise<void>;
   /** The poll of one store. */
   pollOf(root: string): StorePoll;
@@ -183,7 +183,6 @@ export class PollLoop {
   async #tick(): Promise<void> {
     const { world, dispatcher, rows } = this.#options;
     const started = world.clock.now();
-    await this.#options.lookAtFiles();
     this.#listings.followRoots();
     const whole = this.#whole;
     this.#whole = false;
@@ -225,8 +224,7 @@ export class PollLoop {
 
   /** Documents that moved may now be due: that takes no listing. */
   #wakeMoved(): void {
-    const { lookAtFiles, dispatcher, world } = this.#options;
-    const { clock } = world;
+    const { clock } = this.#options.world;
     if (this.#stopped) return;
     const wait = leftOf(URGENT_MS, this.#last_moved_at, clock.now());
     const start = () => {
@@ -234,9 +232,7 @@ export class PollLoop {
       this.#last_moved_at = clock.now();
       const moved = this.#moved;
       this.#moved = new Set();
-      void lookAtFiles()
-        .then(() => dispatcher.rounds.startMoved(moved))
-        .catch((error) => this.#report(error));
+      void this.#options.dispatcher.rounds.startMoved(moved).catch((error) => this.#report(error));
     };
     this.#movedTimer ??= runForRequest(undefined, () => clock.after(wait, start));
   }

@@ -45,28 +45,25 @@ export type PollerParts = {
   settings: PollerSettings;
   surroundings: Surroundings;
   operator: OperatorCalls;
-  /** Takes up what moved of the operator files. */
-  lookAtFiles(): Promise<void>;
 };
 
 /** What the main thread may ask of the poller. */
 export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls> {
   const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings, operator } = parts;
-  const { agents } = surroundings;
   const tunnels = createTunnelCalls({ settings, surroundings });
   const lifecycle = new LifecycleCalls({
     world,
     memory,
     dispatcher,
     look: (reference, store) => documents.look(reference, store),
-    agents: () => agents.registry,
+    agents: () => surroundings.agents.registry,
     cli: world.cli,
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
   const writes = new DocumentWrites({
     world,
     memory,
-    agents: () => agents.registry,
+    agents: () => surroundings.agents.registry,
     documents,
     rows,
   });
@@ -74,13 +71,6 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
   const surfaceOf = ({ surface = DEFAULT_SURFACE }: { surface?: Surface | undefined }) =>
     dispatcher.surfaces[surface];
   const epoch = world.newUlid();
-  /** The operator files as they are when the request comes: a new agent can be named at once. */
-  const upToDate =
-    <Q, A>(handle: (request: Q) => A) =>
-    async (request: Q): Promise<Awaited<A>> => {
-      await parts.lookAtFiles();
-      return await handle(request);
-    };
   return withStorageErrors<Handlers<typeof pollerCalls>>(settings.data_dir, {
     feed({ svc, body }) {
       const { etag, bytes } = body
@@ -116,7 +106,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         operator_file_errors: await operator.errors(),
         skills: surroundings.skills,
       }),
-    resume_incident: upToDate((request) => resumeIncident({ world, memory, dispatcher }, request)),
+    resume_incident: (request) => resumeIncident({ world, memory, dispatcher }, request),
     dismiss_incident(request) {
       const lost = Object.values(dispatcher.surfaces).find(({ captures }) =>
         captures.view().some(({ run_id, state }) => run_id === request.id && state === 'ended'),
@@ -125,13 +115,13 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         ? dismissIncident(memory, request)
         : dismissCapture(memory, lost.captures, request);
     },
-    dispatch: upToDate(async (request) => {
+    async dispatch(request) {
       await listUntilKnown(documents, loop, request.fiber_id);
       return documents.whenRead(() => dispatcher.dispatch(request));
-    }),
+    },
     kill: (request) => perform(dispatcher.kills, request),
     message_target: (query) => messageTarget(world, memory, query),
-    context_target: upToDate((query) => contextTarget(world, memory.runs.all(), query)),
+    context_target: (query) => contextTarget(world, memory.runs.all(), query),
     give_app_message: (message) => giveAppMessage(world, memory.runs, message),
     app_message_stage: async (query) => ({ stage: await appMessageStage(world, query) }),
     start_recorder: (spec) => startRecorder(world, spec),
@@ -142,7 +132,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return { fiber: null };
     },
     worker_screen: (query) => workerScreen(world, memory, query),
-    why: upToDate(({ fiber, look }) => dispatcher.why(fiber, { look })),
+    why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     async pull_brake(request) {
       const answer = await pullBrake(parts, request);
       if ('stopped' in answer) rows.refreshAll(loop.health.stores);
@@ -153,29 +143,29 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       if ('stopped' in answer) void loop.tick();
       return answer;
     },
-    lifecycle: upToDate(async (request) => {
+    async lifecycle(request) {
       await documents.settle(request.fiber, request.store);
       return lifecycle.lifecycle(request);
-    }),
-    transition: upToDate(async (request) => {
+    },
+    async transition(request) {
       await documents.settle(request.fiber_id);
       return lifecycle.transition(request);
-    }),
-    capture: upToDate((request) => {
+    },
+    capture(request) {
       const store = storeForNew(documents.roots, request.store, undefined);
       // No session could file its fiber there.
       documents.requireThere(store);
       return surfaceOf(request).captures.capture({ ...request, store });
-    }),
-    claim: upToDate(async (request) => {
+    },
+    async claim(request) {
       await listUntilKnown(documents, loop, request.fiber_id);
       await documents.settle(request.fiber_id);
       return surfaceOf(request).claims.claim(request);
-    }),
-    resume_session: upToDate((request) => dispatcher.resumeSession(request)),
+    },
+    resume_session: (request) => dispatcher.resumeSession(request),
     open_terminal: (request) => perform(terminal, request),
-    create_fiber: upToDate((request) => writes.create(request)),
-    edit_fiber: upToDate((request) => writes.edit(request)),
+    create_fiber: (request) => writes.create(request),
+    edit_fiber: (request) => writes.edit(request),
     nest_fiber: (request) => writes.nest(request),
     agent_effort: (request) => operator.writeEffort(request),
     async release_quarantine(request) {
@@ -183,11 +173,10 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       if ('released' in answer) void loop.tick();
       return answer;
     },
-    agents: upToDate(() =>
+    agents: () =>
       world.cli === null
-        ? agentsReply(agents.registry)
+        ? agentsReply(surroundings.agents.registry)
         : world.cli.ask(['agents', '--json'], agentsReplySchema, 'invalid_config'),
-    ),
     config_list: () => operator.list(),
     config_read: ({ id }) => operator.read(id),
     config_write: (request) => operator.write(request),
@@ -196,19 +185,19 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       await operator.requireDisk('remotes');
       return tunnels.install(request);
     },
-    fiber_stores: upToDate(() => operator.lists()),
+    fiber_stores: () => operator.lists(),
     write_stores: (request) => operator.writeStores(request),
     write_projects: (request) => operator.writeProjects(request),
     choose_folder: ({ dialog, title }) => operator.chooseFolder(dialog, title),
     end_dialog: ({ dialog }) => operator.endDialog(dialog),
-    tools: upToDate(async () => {
-      const known = agents.registry.agents;
+    async tools() {
+      const { agents } = surroundings.agents.registry;
       const [tools, signed] = await Promise.all([
-        lookAtTools(surroundings.runner, known),
-        lookAtSignIns(known, world.harness.adapter),
+        lookAtTools(surroundings.runner, agents),
+        lookAtSignIns(agents, world.harness.adapter),
       ]);
       return { ...tools, agents: signed };
-    }),
+    },
   });
 }
 

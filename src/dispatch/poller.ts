@@ -38,8 +38,10 @@ import type { PollerSettings } from './world/poller-settings.ts';
 
 /** A store that does not answer holds up the start no longer than this, in milliseconds; it is then shown cold. */
 const FIRST_TICK_LIMIT_MS = 3_000;
-/** How long a tick and a request wait for a look at the operator files, in milliseconds. */
+/** How long the watch of the workers waits for a look at the operator files, in milliseconds. */
 const LOOK_LIMIT_MS = 1_000;
+/** How soon a disk that did not answer at the start is asked again, in milliseconds. */
+const LOOK_AGAIN_MS = 500;
 
 type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
 
@@ -87,10 +89,9 @@ export async function startPoller(
     disks,
   });
   const { world, agents } = surroundings;
-  const lookAtFiles = async () => {
-    await within(clock, LOOK_LIMIT_MS, Promise.all([stores.look(), agents.look()]));
-  };
-  await lookAtFiles();
+  const lookAtFiles = () => Promise.all([stores.look(), agents.look()]);
+  // Nothing starts before both were read once: without them, another agent would be found than the one that is meant.
+  while ((await lookAtFiles()).includes(false)) await sleep(clock, LOOK_AGAIN_MS);
   const leases = new StoreLeases({
     folder: settings.runtime_folder,
     host: settings.host_id,
@@ -157,7 +158,9 @@ export async function startPoller(
     index,
     documents,
     roots: () => stores.roots,
-    lookAtFiles,
+    async lookAtFiles() {
+      await within(clock, LOOK_LIMIT_MS, lookAtFiles());
+    },
     leases,
     memory,
     pollOf: (root) =>
@@ -192,7 +195,6 @@ export async function startPoller(
       settings,
       surroundings,
       operator,
-      lookAtFiles,
     }),
     async stop() {
       operator.stop();

@@ -485,8 +485,10 @@ export class Store {
     return away === null ? null : storeUnavailable(this.root, away);
   }
 
+  /** The id of the document at a path; of one that lies out of the store, behind a link, the path itself. */
   #idAt(path: string): string {
-    return idOfPath(this.#place(path).relativePath);
+    const { relativePath } = this.#place(path);
+    return relativePath.startsWith('../') ? path : idOfPath(relativePath);
   }
 
   #place(path: string) {

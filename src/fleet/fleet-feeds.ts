@@ -34,7 +34,7 @@ export type FleetFeedsOptions = {
   nonce: string;
   transport: FeedTransport;
   kept: Pick<KeptFeeds, 'read' | 'write' | 'confirm' | 'keepOnly'>;
-  lookUp(name: string): FollowedRemote | null;
+  lookUp(name: string): Promise<FollowedRemote | null>;
   restartTunnel(name: string): Promise<boolean>;
   /** Gets the tag of the copies at the start and after their changes; null without a remote. */
   tell(tag: string | null): void;

@@ -5,6 +5,7 @@ import { CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FleetState } from '../contract/http/state.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
+import { unansweredWords } from '../platform/disks.ts';
 import { stampOf } from '../platform/file-stamp.ts';
 import type { FleetFeeds } from './fleet-feeds.ts';
 import { type FollowedRemote, type ReachedAs, remotesOf } from './remote-address.ts';
@@ -49,7 +50,7 @@ export function createFleetService(options: {
   let remotes: FollowedRemote[] | null = null;
   let told = '';
   let seen: string | null = null;
-  let looking: Promise<void> | null = null;
+  let looking: { since: number; end: Promise<void> } | null = null;
   let stopped = false;
   const tell = (problems: string[]): void => {
     const text = problems.join('\n');
@@ -83,14 +84,18 @@ export function createFleetService(options: {
   };
   // One at a time: a disk that does not answer holds one thread of this process, however often it is looked at.
   const begin = (): Promise<void> => {
-    looking ??= readAgain().finally(() => {
+    if (looking !== null) return looking.end;
+    const end = readAgain().finally(() => {
       looking = null;
     });
-    return looking;
+    looking = { since: clock.monotonic(), end };
+    return end;
   };
   const look = async (): Promise<void> => {
+    const waited = looking === null ? 0 : clock.monotonic() - looking.since;
+    if (waited >= LOOK_LIMIT_MS) return;
     // A look that began before this call may have seen the file as it was before a write.
-    await within(clock, LOOK_LIMIT_MS, Promise.resolve(looking).then(begin));
+    await within(clock, LOOK_LIMIT_MS - waited, Promise.resolve(looking?.end).then(begin));
   };
   const stopLooking = clock.every(LOOK_MS, () => void begin());
   return {
@@ -104,10 +109,7 @@ export function createFleetService(options: {
       await look();
       if (fault !== null) throw fault;
       if (file !== null) return file.entries;
-      throw new CodedError(
-        'file_unavailable',
-        `the disk of ${remotes_file} does not answer; try again when it is back`,
-      );
+      throw new CodedError('file_unavailable', unansweredWords(remotes_file, 'silent'));
     },
     look,
     reach,

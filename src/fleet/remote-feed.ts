@@ -65,7 +65,7 @@ export type RemoteFeedOptions = {
   remote: FollowedRemote;
   transport: FeedTransport;
   /** Where the remote is reached now, for a step of the cascade. */
-  lookUp(name: string): FollowedRemote | null;
+  lookUp(name: string): Promise<FollowedRemote | null>;
   /** Has the tunnel to the remote restarted, and answers whether this machine keeps one up; never rejects. */
   restartTunnel(name: string): Promise<boolean>;
   /** What copies leave behind when they move. */
@@ -352,7 +352,7 @@ export class RemoteFeed {
     if (phase === 'cascade' && this.#recovery.step === 'restart_tunnel' && !answers)
       await this.#restartTunnel();
     if (phase === 'cascade' && this.#recovery.step === 'look_up')
-      this.#remote = this.#in.lookUp(this.#remote.name) ?? this.#remote;
+      this.#remote = (await this.#in.lookUp(this.#remote.name)) ?? this.#remote;
     const { name, address, problem, timing, build } = this.#remote;
     if (address === null) {
       const { code, message } = addressFault(name, problem);

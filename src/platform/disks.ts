@@ -21,11 +21,6 @@ export type PathCheck =
 /** Whether this process may access a path directly. */
 export type Proof = 'answers' | 'silent' | 'unchecked';
 
-/** Whether the disk of the path answered. */
-export function hasAnswered({ kind }: PathCheck): boolean {
-  return kind !== 'silent' && kind !== 'unchecked';
-}
-
 /** Checks paths on any disk without ever blocking this process on one. */
 export type Disks = {
   check(path: string): Promise<PathCheck>;
@@ -46,6 +41,26 @@ export type Disks = {
   /** Kills the checking processes without waiting for their end. */
   stop(): void;
 };
+
+/**
+ * Whether a disk answers, for a thread that accesses the path in the same step. A cached answer counts for a disk of this
+ * machine alone: that of another machine may be gone a moment later.
+ */
+export async function answersNow(
+  disks: Pick<Disks, 'check' | 'prove' | 'mountOf'>,
+  path: string,
+): Promise<Proof> {
+  if (disks.mountOf(path).local) return disks.prove(path);
+  const { kind } = await disks.check(path);
+  return kind === 'silent' || kind === 'unchecked' ? kind : 'answers';
+}
+
+/** What to say of a path whose disk did not answer, or was not asked in time. */
+export function unansweredWords(path: string, proof: Exclude<Proof, 'answers'>): string {
+  return proof === 'silent'
+    ? `the disk of ${path} does not answer; try again when it is back`
+    : `${path} could not be checked in time; try again in a moment`;
+}
 
 /** Timeout of one check, in milliseconds. */
 const CHECK_TIMEOUT_MS = 5_000;

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AgentsReply } from '../../src/contract/agent.ts';
 import type { Version } from '../../src/contract/http/version.ts';
 import { until } from '../fixtures/mux/private-server.ts';
-import { Bed } from './bed.ts';
+import { processesMarked, signal } from '../kit/processes.ts';
+import { Bed, HOST } from './bed.ts';
 import { type HeldDisk, mountHeldDisk, noHeldDisk } from './held-disk.ts';
 
 /** A thread that answers no heartbeat for so long is ended and started anew, in milliseconds. */
@@ -48,10 +49,13 @@ it('[DSP-1] [RPL-5] [RPL-19] [WPL-14] goes on with what it knows of the operator
   expect((await daemon.post('/dispatch', { fiber_id: 'asked', agent: 'fast' })).status).toBe(200);
   const agents = await daemon.get<AgentsReply>('/agents');
   expect(agents).toMatchObject({ status: 200, json: { default: 'fast' } });
-  const state = await daemon.state();
-  expect(state.operator_file_errors.map(({ file }) => file)).toContain('agents');
+  const state = await daemon.stateWhen('files whose disk is silent', ({ operator_file_errors }) =>
+    operator_file_errors.some(({ file, error }) => file === 'agents' && error.includes('does not answer')),
+  );
   for (const { path, error } of state.operator_file_errors)
-    expect(error).toContain(`the disk of ${path} does not answer; the daemon goes on with what it read last`);
+    expect(error).toContain(
+      `the disk of ${path} does not answer; try again when it is back. The daemon goes on`,
+    );
   expect(state.fleet?.remotes.map(({ name }) => name)).toEqual(['far']);
   const written = await daemon.post<{ error: string; message: string }>('/config/remotes', { text: '{}' });
   expect(written).toMatchObject({ status: 503, json: { error: 'file_unavailable' } });
@@ -73,4 +77,26 @@ it('[DSP-1] [RPL-5] [RPL-19] [WPL-14] goes on with what it knows of the operator
     const { json } = await daemon.get<AgentsReply>('/agents');
     return json.agents.some(({ id }) => id === 'newer');
   });
+});
+
+it('[RPL-5] [DSP-1] starts nothing while the agents were never read, and with the right one once their disk answers', async () => {
+  const made = await bed.store.create({
+    ...{ name: 'No agent', slug: 'no-agent', status: 'active', body: 'Work.\n\nSessions: 0\n' },
+    svc: { kind: 'oneshot', host: HOST, project_dir: join(bed.root, 'project') },
+  });
+  const daemon = bed.daemon();
+  // It checks the disks, and waits until this one is silent.
+  const checker = await until(
+    'the process that checks disks',
+    () => processesMarked(bed.root).find(({ command }) => command.includes('disk-child')),
+    60_000,
+  );
+  signal(checker, 'SIGSTOP');
+  await disk!.hold();
+  signal(checker, 'SIGCONT');
+  await delay(8_000);
+  expect(bed.told()).toEqual([]);
+  await disk!.go();
+  await daemon.ready();
+  await until('its worker', () => startsOf(made.uid ?? '') > 0, 60_000);
 });

@@ -47,7 +47,7 @@ beforeEach(() => {
   restarted = [];
   feeds = new FleetFeeds({
     ...{ host: 'host-a', nonce: 'n', transport, clock, kept, monotonic: monotonicOf(clock) },
-    lookUp: (name) => lookUp(name),
+    lookUp: async (name) => lookUp(name),
     async restartTunnel(name) {
       restarted.push(name);
       return restart(name);
@@ -786,7 +786,8 @@ describe('the stream of a remote', () => {
 describe('the last good copies on disk', () => {
   const again = () =>
     new FleetFeeds({
-      ...{ host: 'host-a', nonce: 'm', transport, clock, kept, lookUp, random: () => 0.5 },
+      ...{ host: 'host-a', nonce: 'm', transport, clock, kept, random: () => 0.5 },
+      lookUp: async (name) => lookUp(name),
       monotonic: monotonicOf(clock),
       restartTunnel: async () => false,
       tell: () => {},

@@ -38,7 +38,7 @@ import { unifiedDiff } from '../../fibers/text-diff.ts';
 import { planAgentEffort, setAgentEffort } from '../../harness/agents/agent-effort.ts';
 import { hideEnv, parseRegistry } from '../../harness/agents/registry.ts';
 import { hasMacDesktop } from '../../platform/desktop-session.ts';
-import { type Disks, hasAnswered } from '../../platform/disks.ts';
+import { answersNow, type Disks, unansweredWords } from '../../platform/disks.ts';
 import type { LockOwner } from '../../platform/file-lock.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
@@ -68,7 +68,7 @@ export type OperatorCallsOptions = {
   settings: PollerSettings;
   stores: StoresOnDisk;
   surroundings: { runner: ProcessRunner; world: Pick<World, 'cli'> };
-  disks: Pick<Disks, 'check'>;
+  disks: Pick<Disks, 'check' | 'prove' | 'mountOf'>;
   clock: Clock;
   pool: PoolCaller;
   owner: LockOwner;
@@ -288,25 +288,19 @@ export class OperatorCalls {
     // All at once: the files may lie on several disks, and a silent one says nothing of the others.
     const looks = ids.map(async (id): Promise<[OperatorFileId, string][]> => {
       const path = operatorFilePaths(settings)[id];
-      let answered = false;
-      // Not a cached answer: this thread reads the file right after it.
-      const check = disks.check(path).then((found) => {
-        answered = hasAnswered(found);
-      });
-      await within(clock, DISK_LIMIT_MS, check);
-      const text = `the disk of ${path} does not answer; the daemon goes on with what it read last, try again when it is back`;
-      return answered ? [] : [[id, text]];
+      const found = answersNow(disks, path);
+      const proof = (await within(clock, DISK_LIMIT_MS, found)) ? await found : 'unchecked';
+      return proof === 'answers'
+        ? []
+        : [[id, `${unansweredWords(path, proof)}. The daemon goes on with what it read last`]];
     });
     return new Map((await Promise.all(looks)).flat());
   }
 
   async #initStore(path: string, dry_run: boolean): Promise<{ root: string; initialised: boolean }> {
     // A thread that a disk holds is lost to every other job.
-    if (!hasAnswered(await this.#options.disks.check(path)))
-      throw new CodedError(
-        'store_unavailable',
-        `the disk of ${path} does not answer; try again when it is back`,
-      );
+    const proof = await this.#options.disks.prove(path);
+    if (proof !== 'answers') throw new CodedError('store_unavailable', unansweredWords(path, proof));
     const { value } = await this.#options.pool.run('init_store', { path, dry_run });
     return value;
   }

@@ -1,10 +1,9 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { FollowedFile } from '../../config/followed-file.ts';
+import { FollowedFile, type FollowingDisks } from '../../config/followed-file.ts';
 import { readStores } from '../../config/path-lists.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { Disks } from '../../platform/disks.ts';
 
 /**
  * The stores to poll as `stores.json` lists them. What cannot be used, a file that is away for a moment, and a disk that
@@ -20,7 +19,7 @@ export class StoresOnDisk {
   /** `roots` are those that were found when the daemon started. */
   constructor(
     settings: Settings,
-    { roots, disks, logger }: { roots: readonly string[]; disks: Pick<Disks, 'check'>; logger: Logger },
+    { roots, disks, logger }: { roots: readonly string[]; disks: FollowingDisks; logger: Logger },
   ) {
     this.#settings = settings;
     this.#roots = roots;
@@ -33,7 +32,9 @@ export class StoresOnDisk {
     });
   }
 
+  /** The stores as they are now, after a first `look`. */
   get roots(): readonly string[] {
+    if (this.#settings.stores === null) this.#file.lookNow();
     return this.#roots;
   }
 
@@ -42,9 +43,9 @@ export class StoresOnDisk {
     return this.#followed.has(root);
   }
 
-  /** Reads the list again where its file moved. */
-  async look(): Promise<void> {
-    if (this.#settings.stores === null) await this.#file.look();
+  /** Reads the list again where its file moved; false where its disk does not answer. */
+  async look(): Promise<boolean> {
+    return this.#settings.stores !== null || this.#file.look();
   }
 
   /** Takes a list that was just written through the daemon. */

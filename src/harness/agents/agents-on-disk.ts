@@ -1,10 +1,8 @@
-import { CodedError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { FollowedFile } from '../../config/followed-file.ts';
+import { FollowedFile, type FollowingDisks } from '../../config/followed-file.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { Disks } from '../../platform/disks.ts';
-import { type AgentRegistry, builtinRegistry, loadRegistry } from './registry.ts';
+import { type AgentRegistry, loadRegistry } from './registry.ts';
 
 /**
  * The agents of this host, read again only when their file moved. A file that is not valid is logged once for each of its
@@ -16,20 +14,22 @@ export class AgentsOnDisk {
   readonly #file: FollowedFile;
   #registry: AgentRegistry | null = null;
 
-  constructor(settings: Settings, { disks, logger }: { disks: Pick<Disks, 'check'>; logger: Logger }) {
+  constructor(settings: Settings, { disks, logger }: { disks: FollowingDisks; logger: Logger }) {
     this.#settings = settings;
     this.#logger = logger;
     const takeUp = () => this.#read();
     this.#file = new FollowedFile(operatorFilePaths(settings).agents, { disks, takeUp });
   }
 
-  /** The agents as they were found by the last look; the built-in ones, with a `problem`, before the file could be read. */
+  /** The agents as they are now, after a first `look` that read them. */
   get registry(): AgentRegistry {
-    return this.#registry ?? unread(operatorFilePaths(this.#settings).agents);
+    this.#file.lookNow();
+    if (this.#registry === null) throw new Error('the agents were never read');
+    return this.#registry;
   }
 
-  /** Reads the agents again where their file moved. */
-  look(): Promise<void> {
+  /** Reads the agents again where their file moved; false where its disk does not answer. */
+  look(): Promise<boolean> {
     return this.#file.look();
   }
 
@@ -39,9 +39,4 @@ export class AgentsOnDisk {
     if (problem !== null) this.#logger.warn({ detail: problem.message }, 'the agents file is not used');
     this.#registry = problem === null || this.#registry === null ? registry : { ...this.#registry, problem };
   }
-}
-
-function unread(file: string): AgentRegistry {
-  const message = `the disk of ${file} has not answered since the daemon began to read it`;
-  return builtinRegistry(file, new CodedError('invalid_config', message));
 }

@@ -37,13 +37,8 @@ export function loadRegistryFile(file: string): AgentRegistry {
     return parseRegistry(file, readOperatorText(file) ?? NO_AGENTS);
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    return builtinRegistry(file, error);
+    return { ...parseRegistry(file, NO_AGENTS), problem: error };
   }
-}
-
-/** The built-in agents alone, because their file cannot be used for this reason. */
-export function builtinRegistry(file: string, problem: CodedError): AgentRegistry {
-  return { ...parseRegistry(file, NO_AGENTS), problem };
 }
 
 /** Parses the text of an agents file; throws `invalid_config`, which names `file` and the fix (OPF-3). */

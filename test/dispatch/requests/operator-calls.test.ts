@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../src/base/clock.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { OperatorCalls, type OperatorCallsOptions } from '../../../src/dispatch/requests/operator-calls.ts';
+import { remoteDisk } from '../../kit/answering-disks.ts';
 
 it('[RPL-19] names only the operator file whose disk does not answer', async () => {
   const folder = mkdtempSync(`${tmpdir()}/svc-operator-`);
@@ -14,6 +15,7 @@ it('[RPL-19] names only the operator file whose disk does not answer', async () 
     settings: readSettings({ SVC_CONFIG_DIR: folder }) as OperatorCallsOptions['settings'],
     surroundings: { world: { cli: null } } as OperatorCallsOptions['surroundings'],
     disks: {
+      ...remoteDisk(() => true),
       check: (path) => (path.endsWith('/stores.json') ? new Promise(() => {}) : turn({ kind: 'missing' })),
     },
     clock,

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { operatorFilePaths } from '../../../src/config/paths.ts';
 import { readSettings, type Settings } from '../../../src/config/settings.ts';
 import { StoresOnDisk } from '../../../src/dispatch/stores/stores-on-disk.ts';
-import type { PathCheck } from '../../../src/platform/disks.ts';
+import { answeringDisks, remoteDisk } from '../../kit/answering-disks.ts';
 
 let settings: Settings;
 let file: string;
@@ -23,9 +23,7 @@ beforeEach(() => {
   const logger = { ...silentLogger, warn: (...told: unknown[]) => warned.push(told) };
   writeFileSync(file, '{"stores":["/a"]}');
   answers = true;
-  const disks = {
-    check: async (): Promise<PathCheck> => (answers ? { kind: 'missing' } : { kind: 'unchecked' }),
-  };
+  const disks = remoteDisk(() => answers);
   stores = new StoresOnDisk(settings, { roots: ['/a'], disks, logger });
 });
 
@@ -67,5 +65,12 @@ it('keeps the stores while the file is away for a moment', async () => {
   expect(stores.roots).toEqual(['/a']);
   writeFileSync(file, '{"stores":["/a","/bb"]}');
   await stores.look();
+  expect(stores.roots).toEqual(['/a', '/bb']);
+});
+
+it('takes up at once what moved on a disk of this machine', async () => {
+  stores = new StoresOnDisk(settings, { roots: ['/a'], disks: answeringDisks, logger: silentLogger });
+  await stores.look();
+  writeFileSync(file, '{"stores":["/a","/bb"]}');
   expect(stores.roots).toEqual(['/a', '/bb']);
 });

@@ -9,6 +9,7 @@ import { setAgentEffort } from '../../../src/harness/agents/agent-effort.ts';
 import { AgentsOnDisk } from '../../../src/harness/agents/agents-on-disk.ts';
 import { loadRegistry, resolveAgent } from '../../../src/harness/agents/registry.ts';
 import { runVerb } from '../../fixtures/fibers/run-verb.ts';
+import { answeringDisks } from '../../kit/answering-disks.ts';
 
 let folder: string;
 let file: string;
@@ -119,13 +120,12 @@ describe('setAgentEffort', () => {
   it('[WPL-17] applies to the next launch of a daemon that had read the file before', async () => {
     writeFileSync(file, MINE);
     const agents = new AgentsOnDisk(settings(), {
-      disks: { check: async () => ({ kind: 'file', real: file }) },
+      disks: answeringDisks,
       logger: silentLogger,
     });
     await agents.look();
     expect(resolveAgent(agents.registry, 'yours').default_effort).toBe('low');
     await setAgentEffort(settings(), 'yours', 'high');
-    await agents.look();
     expect(resolveAgent(agents.registry, 'yours').default_effort).toBe('high');
   });
 

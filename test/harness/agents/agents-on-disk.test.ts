@@ -2,8 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLogger, silentLogger } from '../../../src/base/logger.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { AgentsOnDisk } from '../../../src/harness/agents/agents-on-disk.ts';
-import { builtinAgents } from '../../../src/harness/agents/builtin-agents.ts';
-import type { PathCheck } from '../../../src/platform/disks.ts';
+import { answeringDisks, remoteDisk } from '../../kit/answering-disks.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 
 let scratch: ScratchFolder;
@@ -22,51 +21,43 @@ it('[RPL-5] reads the agents again only when their file changed, and keeps the l
     destination: { write: (line) => void said.push(line) },
   });
   const agents = new AgentsOnDisk(readSettings({ SVC_CONFIG_DIR: scratch.path }), {
-    disks: { check: async () => ({ kind: 'missing' }) },
+    disks: answeringDisks,
     logger,
   });
-  const now = async () => {
-    await agents.look();
-    return agents.registry;
-  };
-  const ids = async () => (await now()).agents.map((one) => one.id);
-  expect(await now()).toBe(await now());
+  await agents.look();
+  const ids = () => agents.registry.agents.map((one) => one.id);
+  expect(agents.registry).toBe(agents.registry);
   scratch.write('agents.json', agent('first'));
-  expect(await ids()).toContain('first');
-  expect(await now()).toBe(await now());
+  expect(ids()).toContain('first');
+  expect(agents.registry).toBe(agents.registry);
   scratch.write('agents.json', agent('another'));
-  expect(await ids()).toContain('another');
+  expect(ids()).toContain('another');
   scratch.write('agents.json', '{');
-  expect(await ids()).toContain('another');
-  expect((await now()).problem).toMatchObject({ code: 'invalid_config' });
+  expect(ids()).toContain('another');
+  expect(agents.registry.problem).toMatchObject({ code: 'invalid_config' });
   expect(said).toHaveLength(1);
   scratch.write('agents.json', agent('mended'));
-  expect(await ids()).toContain('mended');
-  expect(await ids()).not.toContain('another');
-  expect((await now()).problem).toBeNull();
+  expect(ids()).toContain('mended');
+  expect(ids()).not.toContain('another');
+  expect(agents.registry.problem).toBeNull();
 });
 
-it('[RPL-5] goes on with the agents it knows while their disk does not answer, and with the built-in ones before it ever did', async () => {
+it('[RPL-5] goes on with the agents it knows while their disk does not answer, and has none before that ever did', async () => {
   let answers = false;
-  const disks = {
-    check: async (): Promise<PathCheck> => (answers ? { kind: 'missing' } : { kind: 'unchecked' }),
-  };
   const agents = new AgentsOnDisk(readSettings({ SVC_CONFIG_DIR: scratch.path }), {
-    disks,
+    disks: remoteDisk(() => answers),
     logger: silentLogger,
   });
   const ids = () => agents.registry.agents.map((one) => one.id);
   scratch.write('agents.json', agent('first'));
-  await agents.look();
-  expect(ids()).toEqual(builtinAgents().map((one) => one.id));
-  expect(agents.registry.problem?.message).toContain(`${scratch.path}/agents.json has not answered`);
+  expect(await agents.look()).toBe(false);
+  expect(ids).toThrow('never read');
   answers = true;
-  await agents.look();
+  expect(await agents.look()).toBe(true);
   expect(ids()).toContain('first');
-  expect(agents.registry.problem).toBeNull();
   answers = false;
   scratch.write('agents.json', agent('another'));
-  await agents.look();
+  expect(await agents.look()).toBe(false);
   expect(ids()).toContain('first');
   answers = true;
   await agents.look();

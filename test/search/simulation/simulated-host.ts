@@ -390,7 +390,7 @@ export class SimulatedHost {
             file: '',
             problem: null,
           },
-          look: async () => {},
+          look: async () => true,
         },
         breakerFile: join(paths.state_dir, 'breaker.json'),
         brakeFile: join(paths.state_dir, 'brake.json'),
