@@ -28,7 +28,7 @@ export class FollowedFile {
     return true;
   }
 
-  /** The same at once, after a first `look`; on the disk of another machine, what the last `look` found goes on to count. */
+  /** The same at once; on the disk of another machine, what the last `look` found goes on to count. */
   lookNow(): void {
     if (this.#disks.mountOf(this.#path).local && !this.#disks.isSilent(this.#path)) this.#takeUpMoved();
   }

@@ -65,7 +65,12 @@ export async function startPoller(
   let onLateRow = onRow;
   const runner = createRunner();
   const disks = ports.disks({ clock, runner });
+  // Nothing starts before the files were read once: without them, another agent would be found than the one that is meant.
+  const readFirst = async (file: { look(): Promise<boolean> }) => {
+    while (!(await file.look())) await sleep(clock, LOOK_AGAIN_MS);
+  };
   const stores = new StoresOnDisk(settings, { roots: settings.store_roots, disks, logger });
+  await readFirst(stores);
   const documents = new StoreDocuments({
     index,
     roots: stores.roots,
@@ -89,9 +94,7 @@ export async function startPoller(
     disks,
   });
   const { world, agents } = surroundings;
-  const lookAtFiles = () => Promise.all([stores.look(), agents.look()]);
-  // Nothing starts before both were read once: without them, another agent would be found than the one that is meant.
-  while ((await lookAtFiles()).includes(false)) await sleep(clock, LOOK_AGAIN_MS);
+  await readFirst(agents);
   const leases = new StoreLeases({
     folder: settings.runtime_folder,
     host: settings.host_id,
@@ -159,7 +162,7 @@ export async function startPoller(
     documents,
     roots: () => stores.roots,
     async lookAtFiles() {
-      await within(clock, LOOK_LIMIT_MS, lookAtFiles());
+      await within(clock, LOOK_LIMIT_MS, Promise.all([stores.look(), agents.look()]));
     },
     leases,
     memory,

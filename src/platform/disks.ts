@@ -43,14 +43,18 @@ export type Disks = {
 };
 
 /**
- * Whether a disk answers, for a thread that accesses the path in the same step. A cached answer counts for a disk of this
- * machine alone: that of another machine may be gone a moment later.
+ * Whether a disk answers, for a thread that accesses the path in the same step. One of this machine does unless it is known
+ * to be silent; that of another machine may have gone a moment ago, so that it is checked each time.
  */
 export async function answersNow(
-  disks: Pick<Disks, 'check' | 'prove' | 'mountOf'>,
+  disks: Pick<Disks, 'check' | 'prove' | 'mountOf' | 'isSilent'>,
   path: string,
 ): Promise<Proof> {
-  if (disks.mountOf(path).local) return disks.prove(path);
+  if (disks.mountOf(path).local) {
+    // Finds out, for the next time, whether a link leads to another machine.
+    void disks.prove(path);
+    return disks.isSilent(path) ? 'silent' : 'answers';
+  }
   const { kind } = await disks.check(path);
   return kind === 'silent' || kind === 'unchecked' ? kind : 'answers';
 }

@@ -68,7 +68,7 @@ export type OperatorCallsOptions = {
   settings: PollerSettings;
   stores: StoresOnDisk;
   surroundings: { runner: ProcessRunner; world: Pick<World, 'cli'> };
-  disks: Pick<Disks, 'check' | 'prove' | 'mountOf'>;
+  disks: Pick<Disks, 'check' | 'prove' | 'mountOf' | 'isSilent'>;
   clock: Clock;
   pool: PoolCaller;
   owner: LockOwner;

@@ -32,7 +32,7 @@ export class StoresOnDisk {
     });
   }
 
-  /** The stores as they are now, after a first `look`. */
+  /** The stores as they are now. */
   get roots(): readonly string[] {
     if (this.#settings.stores === null) this.#file.lookNow();
     return this.#roots;

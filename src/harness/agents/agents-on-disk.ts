@@ -21,7 +21,7 @@ export class AgentsOnDisk {
     this.#file = new FollowedFile(operatorFilePaths(settings).agents, { disks, takeUp });
   }
 
-  /** The agents as they are now, after a first `look` that read them. */
+  /** The agents as they are now; on the disk of another machine, after a first `look`. */
   get registry(): AgentRegistry {
     this.#file.lookNow();
     if (this.#registry === null) throw new Error('the agents were never read');
