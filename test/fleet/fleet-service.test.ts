@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import type { RemoteState } from '../../src/contract/http/state.ts';
@@ -57,6 +57,8 @@ async function service() {
     ...{ remotes_file: path, publish, feeds, clock, logger },
     reachedAs: (address) => reachedAs(address),
   });
+  // A look that ends after the test would publish into the next one.
+  onTestFinished(() => fleet.stop());
   await fleet.look();
   return fleet;
 }
