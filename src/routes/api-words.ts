@@ -50,6 +50,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   launch: 'The recording that the audio is for, the `launch` of a meeting; whichever there is unless given',
   limit: 'The most entries in the answer',
   local: 'Whether only the sessions of this host are listed',
+  alive: 'Whether the tag of the feed is sent every second, also where nothing changed',
   look: 'Whether the checks of a start are made too, such as whether its folder exists',
   origin: 'The host that is meant; this host unless given',
   patch: 'Whether the lines that changed are told too',

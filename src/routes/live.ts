@@ -1,4 +1,11 @@
-import { LIVE_LEDGERS, type LiveFeed, type LiveMessage, liveMessageSchema } from '../contract/http/live.ts';
+import {
+  LIVE_LEDGERS,
+  type LiveFeed,
+  type LiveMessage,
+  type LiveQuery,
+  liveMessageSchema,
+  liveQuerySchema,
+} from '../contract/http/live.ts';
 import type { LedgerStamps } from '../contract/ledger-tags.ts';
 import { BudgetShare, MemoryBudget } from '../http/memory-budget.ts';
 import { defineSocketRow, type Row } from '../http/row.ts';
@@ -17,6 +24,8 @@ const QUEUE_BYTES = 1024 * 1024;
 const ALL_QUEUES_BYTES = 32 * 1024 * 1024;
 /** Messages are handed out for so many milliseconds before other work has its turn. */
 const DELIVERY_MS = 2;
+/** Milliseconds between the messages that tell a client that asked for it that the daemon lives. */
+const ALIVE_EVERY_MS = 1_000;
 /** Milliseconds in which the changes of a ledger become one message. */
 const HINT_EVERY_MS = 100;
 
@@ -46,8 +55,8 @@ export function liveRows(
       waiting.shift();
     }
   };
-  const deliver = (feed: LiveFeed, bytes: Uint8Array) => {
-    waiting.push({ feed, bytes, to: [...clients] });
+  const deliver = (feed: LiveFeed, bytes: Uint8Array, to = [...clients]) => {
+    waiting.push({ feed, bytes, to });
     if (!later) handOut();
   };
   followLedgers(ledgers, context, (message) => {
@@ -61,6 +70,21 @@ export function liveRows(
   };
   poller.onEvent('brake_changed', tellState);
   poller.onEvent('data_dir_changed', tellState);
+  const tagNow = (): Uint8Array => {
+    const etag = feed.current(false)?.etag;
+    return encode({ feed: 'fibers', tag: etag === undefined ? null : tagOf(etag) });
+  };
+  const follow = (): (() => void) => {
+    const unfollowFeed = feed.onDelta('all', (move) => deliver('fibers', encodeMove(move)));
+    const endSigns = context.clock.every(ALIVE_EVERY_MS, () => {
+      const to = [...clients].filter(({ alive }) => alive);
+      if (to.length > 0) deliver('fibers', tagNow(), to);
+    });
+    return () => {
+      unfollowFeed();
+      endSigns();
+    };
+  };
   let unfollow: (() => void) | null = null;
   const leave = (client: Client) => {
     clients.delete(client);
@@ -75,17 +99,18 @@ export function liveRows(
       page: 'live.md',
       routing: 'local',
       state: 'ready',
+      query: liveQuerySchema,
       socket: {
         sends: liveMessageSchema,
         takes: null,
         most: MOST_CLIENTS,
         unsent_bytes: 2 * QUEUE_BYTES,
-        open(socket) {
-          const client = new Client(socket, budget, () => leave(client));
+        open(socket, { query }) {
+          const { alive = false } = query as LiveQuery;
+          const client = new Client(socket, alive, budget, () => leave(client));
           clients.add(client);
-          unfollow ??= feed.onDelta('all', (move) => deliver('fibers', encodeMove(move)));
-          const etag = feed.current(false)?.etag;
-          client.deliver('fibers', encode({ feed: 'fibers', tag: etag === undefined ? null : tagOf(etag) }));
+          unfollow ??= follow();
+          client.deliver('fibers', tagNow());
           return client;
         },
       },
@@ -95,13 +120,16 @@ export function liveRows(
 
 /** One reader, which is told to read a feed again where it was too slow for a message of it. */
 class Client implements SocketHandler {
+  /** Whether it is told the tag of the feed every second. */
+  readonly alive: boolean;
   readonly #socket: Socket;
   readonly #left: () => void;
   readonly #behind = new Set<LiveFeed>();
   /** What waits for it, of the budget of all clients. */
   readonly #share: BudgetShare;
 
-  constructor(socket: Socket, budget: MemoryBudget, left: () => void) {
+  constructor(socket: Socket, alive: boolean, budget: MemoryBudget, left: () => void) {
+    this.alive = alive;
     this.#socket = socket;
     this.#share = new BudgetShare(budget);
     this.#left = left;

@@ -527,6 +527,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       await page.press('Escape');
       await noDialog(page);
       process.kill(own.pid, 'SIGSTOP');
+      await read(page, 'silent for');
       await page.press('x');
       await until('the card to leave', async () => (await cards(page)).length === 0);
       await own.kill9();

@@ -26,7 +26,7 @@ describe('a client of GET /live', () => {
       const outcome = async () => (await daemon!.fibers())[0]?.outcome;
       await until('the listing', async () => (await outcome()) === 'before');
       const told: LiveMessage[] = [];
-      const client = new WebSocket(`ws://${daemon.address}/api/v1/live`);
+      const client = new WebSocket(`ws://${daemon.address}/api/v1/live?alive=true`);
       client.on('message', (data) => told.push(liveMessageSchema.parse(JSON.parse(String(data)))));
       await until('the tag of the feed', () => told.length > 0);
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { FakeClock } from '../../src/base/clock.ts';
-import { type LiveMessage, liveMessageSchema } from '../../src/contract/http/live.ts';
+import { type LiveMessage, type LiveQuery, liveMessageSchema } from '../../src/contract/http/live.ts';
 import type { LedgerStamps } from '../../src/contract/ledger-tags.ts';
 import type { Callers } from '../../src/routes/callers.ts';
 import type { FeedCache, FeedMove } from '../../src/routes/feed-cache.ts';
@@ -112,14 +112,14 @@ function row() {
     host: 'host-a',
     clock,
   });
-  const connect = () => {
+  const connect = (query: LiveQuery = {}) => {
     const sent: Uint8Array[] = [];
     const socket = {
       unsent: 0,
       send: (message: Uint8Array) => void sent.push(message),
       close: () => undefined,
     };
-    const handler = live!.socket!.open(socket, {} as never);
+    const handler = live!.socket!.open(socket, { query } as never);
     sent.length = 0;
     return {
       socket,
@@ -152,6 +152,19 @@ describe('a message to a client of GET /live', () => {
     feed('t');
     expect(first.sent[0]).toBe(second.sent[0]);
     expect(first.told()).toEqual([{ feed: 'fibers', tag: 't' }]);
+  });
+
+  it('tells the tag of the feed every second where the client asks for it, so that it notices a daemon that hangs', () => {
+    const { clock, connect } = row();
+    const { told, handler } = connect({ alive: true });
+    const other = connect();
+    clock.advance(3_000);
+    expect(told()).toEqual(Array(3).fill({ feed: 'fibers', tag: null }));
+    expect(other.sent).toEqual([]);
+    other.handler.closed?.();
+    handler.closed?.();
+    clock.advance(3_000);
+    expect(told()).toHaveLength(3);
   });
 
   it('about the feed is the changes after a tag, in the form of GET /fibers?since=', () => {

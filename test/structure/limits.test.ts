@@ -371,7 +371,7 @@ const PROBES: Probe[] = [
         sent += 1;
       };
       const { socket } = served.rows.find(({ path }) => path === '/api/v1/live')!;
-      const request = {} as RequestView;
+      const request = { query: {} } as RequestView;
       const client = socket!.open({ unsent: size - first.length, send, close: () => undefined }, request);
       client.closed?.();
       return sent === 1;

@@ -31,7 +31,7 @@ export async function askFeed(since: string): Promise<Answer> {
 /** Opens `GET /live`. `closed` is called once, also for a socket that never opened. */
 export function openLive(on: { message(message: LiveMessage): void; closed(): void }): Socket {
   const socket = new WebSocket(
-    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/v1/live`,
+    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/v1/live?alive=true`,
   );
   socket.onmessage = ({ data }) => on.message(JSON.parse(String(data)) as LiveMessage);
   socket.onclose = () => on.closed();

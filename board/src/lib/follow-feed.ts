@@ -1,12 +1,14 @@
 import { ownRead } from '../model/composite.ts';
 import {
   BOOTING_MS,
+  BUSY_MS,
   type Contact,
-  HEARTBEAT_MS,
   isHeard,
   LATE_MS,
+  LIVE_ASK_MS,
   POLL_MS,
   retryAfter,
+  SILENT_MS,
 } from '../model/contact.ts';
 import { applyAnswer, applyMessage, type FeedCopy } from '../model/feed-copy.ts';
 import type { Booting, FibersComposite, LiveMessage } from '../model/wire.ts';
@@ -34,7 +36,7 @@ export type Surroundings = {
 export type Followed = {
   copy: FeedCopy | null;
   contact: Contact;
-  /** When the copy was last known to be that of the daemon; null before the first feed. */
+  /** When the copy was last known to be that of the daemon, as of the last change of the others; null before the first feed. */
   heard_at: number | null;
 };
 
@@ -46,7 +48,10 @@ export class FeedFollower {
   readonly #in: Surroundings;
   readonly #changed: () => void;
   #followed: Followed = { copy: null, contact: { kind: 'first_load' }, heard_at: null };
+  /** Kept apart, so that a message that changes nothing draws nothing. */
+  #heardAt: number | null = null;
   #socket: Socket | null = null;
+  #endListening: () => void = () => undefined;
   #asking = false;
   #again = false;
   #failures = 0;
@@ -79,12 +84,25 @@ export class FeedFollower {
     this.#hear(answer);
   }
 
-  /** A page that slept is still as it was then: what it shows is old until the daemon is heard again. */
+  /** A page that slept, or a daemon that hangs: what is shown is old until the daemon is heard again. */
   #noticeSilence(): void {
-    const { contact, heard_at } = this.#followed;
-    if (!isHeard(contact) || heard_at === null || this.#in.now() - heard_at < LATE_MS) return;
-    this.#hangUp();
-    this.#become({ contact: { kind: 'late' } });
+    const { contact } = this.#followed;
+    if (!isHeard(contact) || this.#heardAt === null) return;
+    const most = contact.kind === 'live' ? SILENT_MS : LATE_MS;
+    if (this.#in.now() - this.#heardAt >= most) this.#become({ contact: { kind: 'late' } });
+  }
+
+  /** Asks as soon as the open socket was silent for too long. */
+  #listen(): void {
+    this.#endListening();
+    const now = this.#in.now();
+    const wait = Math.max((this.#heardAt ?? now) + SILENT_MS - now, BUSY_MS);
+    this.#endListening = this.#in.after(wait, () => {
+      const late = this.#in.now() - (now + wait) >= BUSY_MS;
+      if (!late) this.#noticeSilence();
+      if (this.#followed.contact.kind === 'late') void this.ask();
+      else this.#listen();
+    });
   }
 
   stop(): void {
@@ -109,12 +127,15 @@ export class FeedFollower {
 
   #heard(copy: FeedCopy | null): void {
     this.#failures = 0;
+    this.#heardAt = this.#in.now();
+    // The daemon answers, and its socket is silent: nobody may have told this page that the connection is dead.
+    if (this.#followed.contact.kind === 'late') this.#hangUp();
     this.#socket ??= this.#open();
     const contact =
       this.#followed.contact.kind === 'live' ? this.#followed.contact : { kind: 'polling' as const };
-    this.#become({ copy, contact, heard_at: this.#in.now() });
+    this.#become({ copy, contact });
     if (this.#again) void this.ask();
-    else this.#askAfter(contact.kind === 'live' ? HEARTBEAT_MS : POLL_MS);
+    else this.#askAfter(contact.kind === 'live' ? LIVE_ASK_MS : POLL_MS);
   }
 
   #silent(answer: Exclude<Answer, { kind: 'feed' | 'same' }>): void {
@@ -145,7 +166,7 @@ export class FeedFollower {
       },
       closed: () => {
         if (this.#socket !== socket) return;
-        this.#socket = null;
+        this.#hangUp();
         if (this.#followed.contact.kind !== 'live') return;
         this.#become({ contact: { kind: 'polling' } });
         void this.ask();
@@ -157,16 +178,18 @@ export class FeedFollower {
   #take(message: LiveMessage): void {
     const { copy } = this.#followed;
     if (copy === null) return;
+    this.#heardAt = this.#in.now();
     const after = applyMessage(copy, message);
+    const wasLive = this.#followed.contact.kind === 'live';
+    if (typeof after === 'object') this.#become({ copy: after, contact: { kind: 'live' } });
+    else if (!wasLive) this.#become({ contact: { kind: 'live' } });
+    if (!wasLive) this.#listen();
     if (after === 'read') void this.ask();
-    if (typeof after === 'object')
-      this.#become({ copy: after, contact: { kind: 'live' }, heard_at: this.#in.now() });
-    else if (this.#followed.contact.kind !== 'live')
-      this.#become({ contact: { kind: 'live' }, heard_at: this.#in.now() });
   }
 
   /** The connection of a daemon that is not heard may be dead as well, without anybody having said so. */
   #hangUp(): void {
+    this.#endListening();
     this.#socket?.close();
     this.#socket = null;
   }
@@ -177,7 +200,7 @@ export class FeedFollower {
   }
 
   #become(change: Partial<Followed>): void {
-    this.#followed = { ...this.#followed, ...change };
+    this.#followed = { ...this.#followed, ...change, heard_at: this.#heardAt };
     this.#changed();
   }
 }

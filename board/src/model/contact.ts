@@ -7,7 +7,7 @@ export type Contact =
   | { kind: 'live' }
   /** The socket is down; changes are asked for every few seconds. */
   | { kind: 'polling' }
-  /** Nothing was heard for so long, as by a page that slept, that the copy may be old; it is asked for now. */
+  /** The daemon sent nothing for so long that the copy may be old; the page asks for changes now. */
   | { kind: 'late' }
   | { kind: 'booting'; host: string; boot_ms: number }
   | { kind: 'gone'; retry_at: number }
@@ -18,11 +18,15 @@ export type Contact =
 const RETRY_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
 export const BOOTING_MS = 1_000;
 export const POLL_MS = 5_000;
-/** While the socket is open: that a daemon is gone is not always told by its connections. */
-export const HEARTBEAT_MS = 15_000;
+/** Between questions while the socket is open. */
+export const LIVE_ASK_MS = 15_000;
 
-/** A live copy is heard of at each heartbeat, of which a browser leaves a hidden page one in a minute. */
+/** The daemon sends something over an open socket every second. A copy whose socket was silent for longer is late. */
+export const SILENT_MS = 2_500;
+/** Without a socket, a copy is late after this time: a browser lets a hidden page ask only once in a minute. */
 export const LATE_MS = 90_000;
+/** A timer that is late by more tells that the page itself was busy, and may not have read what it was sent. */
+export const BUSY_MS = 250;
 
 export function retryAfter(failures: number): number {
   return RETRY_MS[Math.min(Math.max(failures, 1), RETRY_MS.length) - 1] ?? BOOTING_MS;
@@ -47,5 +51,6 @@ export function freshness({ kind }: Contact, age: number | null): string {
   if (kind === 'live') return 'live';
   if (kind === 'gone') return 'no answer';
   if (kind === 'booting') return 'is starting';
+  if (kind === 'late' && age !== null) return `silent for ${lasting(age)}`;
   return age === null || age < FRESH_MS ? 'every few seconds' : `${lasting(age)} old`;
 }

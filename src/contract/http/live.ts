@@ -1,10 +1,18 @@
 import { z } from 'zod';
+import { flagSchema } from './bounded.ts';
 import { fibersDeltaSchema } from './fibers.ts';
 
 /** The ledgers of a host, as `GET /live` names them. */
 export const LIVE_LEDGERS = ['events', 'sessions', 'commits'] as const;
 type LiveLedger = (typeof LIVE_LEDGERS)[number];
 export type LiveFeed = 'fibers' | 'remotes' | 'state' | LiveLedger;
+
+/** The query of `GET /live`. */
+export const liveQuerySchema = z.object({
+  /** True for a client that wants the tag of the feed every second, so that it notices a daemon that hangs. */
+  alive: flagSchema.optional(),
+});
+export type LiveQuery = z.infer<typeof liveQuerySchema>;
 
 /** One message of `GET /live`. */
 export const liveMessageSchema = z.union([

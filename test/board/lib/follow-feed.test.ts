@@ -66,6 +66,14 @@ class World {
     this.#timers = this.#timers.filter(({ at }) => at > this.now);
     for (const { run } of due) run();
   }
+
+  /** Time passes, and the daemon sends its sign of life every second. */
+  hearFor(ms: number): void {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      this.pass(1_000);
+      this.sockets.at(-1)?.message({ feed: 'fibers', tag: this.follower.followed.copy?.tag ?? null });
+    }
+  }
 }
 
 const whole = (fibers: FiberRow[], tag: string): Answer => ({
@@ -104,7 +112,8 @@ describe('following the feed', () => {
     expect(world.asked).toEqual(['', 't-1', 't-5']);
     await world.answer(delta([row({ name: 'six' })], 't-6'));
     expect(world.names).toEqual(['six']);
-    expect(world.waiting).toEqual([15_000]);
+    world.pass(15_000);
+    expect(world.asked).toEqual(['', 't-1', 't-5', 't-6']);
   });
 
   it('polls every five seconds while there is no socket, and tries for one each time', async () => {
@@ -146,8 +155,8 @@ describe('following the feed', () => {
     world.now += 3_600_000;
     void world.follower.ask();
     expect(world).toMatchObject({ kind: 'late', names: ['one'] });
-    expect(world.sockets[0]!.open).toBe(false);
     await world.answer({ kind: 'same' });
+    expect(world.sockets[0]!.open).toBe(false);
     world.sockets[1]!.message({ feed: 'fibers', tag: 't-1' });
     expect(world.kind).toBe('live');
     world.pass(15_000);
@@ -196,12 +205,44 @@ describe('following the feed', () => {
 
   it('touches the clock alone where nothing has changed', async () => {
     const world = await livingWorld();
-    const { copy } = world.follower.followed;
-    world.pass(15_000);
+    const { followed } = world.follower;
+    world.hearFor(14_000);
+    expect(world.follower.followed).toBe(followed);
+    world.hearFor(1_000);
     await world.answer({ kind: 'same' });
-    expect(world.follower.followed).toEqual({ copy, contact: { kind: 'live' }, heard_at: 15_000 });
-    expect(world.follower.followed.copy).toBe(copy);
-    expect(world.waiting).toEqual([15_000]);
+    expect(world.follower.followed).toEqual({ ...followed, heard_at: 15_000 });
+    expect(world.follower.followed.copy).toBe(followed.copy);
+  });
+
+  it('shows that the daemon is silent after 2.5 s, asks once, and takes the socket for alive again with its next message', async () => {
+    const world = await livingWorld();
+    world.hearFor(10_000);
+    expect(world.kind).toBe('live');
+    for (let ms = 0; ms < 2_500; ms += 500) world.pass(500);
+    expect(world.follower.followed).toMatchObject({ contact: { kind: 'late' }, heard_at: 10_000 });
+    expect(world.asked).toEqual(['', 't-1']);
+    world.sockets[0]!.message({ feed: 'fibers', tag: 't-1' });
+    expect(world).toMatchObject({ kind: 'live', asked: ['', 't-1'] });
+    expect(world.sockets[0]!.open).toBe(true);
+  });
+
+  it('takes a new socket where the daemon answers while its socket is silent', async () => {
+    const world = await livingWorld();
+    for (let ms = 0; ms < 2_500; ms += 500) world.pass(500);
+    await world.answer({ kind: 'same' });
+    expect(world.sockets.map(({ open }) => open)).toEqual([false, true]);
+    expect(world.kind).toBe('polling');
+  });
+
+  it('reads what waits for it before it calls the daemon silent, where the page itself was busy', async () => {
+    const world = await livingWorld();
+    world.hearFor(5_000);
+    await world.answer({ kind: 'same' });
+    world.pass(8_000);
+    expect(world.kind).toBe('live');
+    world.sockets[0]!.message({ feed: 'fibers', tag: 't-1' });
+    world.pass(250);
+    expect(world.kind).toBe('live');
   });
 
   it('tells why the host that answers cannot tell its own fibers, and keeps them beside those of others', async () => {
