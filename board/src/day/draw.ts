@@ -1,4 +1,4 @@
-import { area, curveMonotoneX, line } from 'd3-shape';
+import { areaPath, linePath } from '../model/curve.ts';
 import type { LaneShape, Mark, Point } from '../model/day-shape.ts';
 
 /** Where a drawing stands in its canvas, in pixels of the page. */
@@ -82,24 +82,11 @@ export function draw(
     for (const { from, to } of shape.waits) level(from, to, axis);
   });
   pen.fillStyle = colours['agent-wash'];
-  for (const curve of shape.curves) {
-    pen.beginPath();
-    area<Point>()
-      .x(({ x }) => x)
-      .y1(y)
-      .y0(axis)
-      .curve(curveMonotoneX)
-      .context(pen)([...curve]);
-    pen.fill();
-  }
-  stroke(colours.agent, 1.3, () => {
-    for (const curve of shape.curves)
-      line<Point>()
-        .x(({ x }) => x)
-        .y(y)
-        .curve(curveMonotoneX)
-        .context(pen)([...curve]);
-  });
+  const curves = shape.curves.map((curve) => curve.map((point) => ({ x: point.x, y: y(point) })));
+  for (const curve of curves) pen.fill(new Path2D(areaPath(curve, axis)));
+  pen.strokeStyle = colours.agent;
+  pen.lineWidth = 1.3;
+  for (const curve of curves) pen.stroke(new Path2D(linePath(curve)));
   stroke(colours.you, 2.2, () => {
     for (const x of shape.ticks) upright(x, Math.max(top, axis - 24), axis);
   });

@@ -38,13 +38,14 @@ export function Desk({ desk, loaded }: DeskProps): ReactNode {
     ],
     [desk],
   );
+  const timed = useMemo(() => [...desk.scheduled, ...desk.needs_you, ...desk.working], [desk]);
   const at = (place: number) => (handle: ListHandle | null) => {
     lists.current[place] = handle;
   };
   return (
     <div className={styles.view}>
       <div className={styles.ribbon}>
-        <Late of={RIBBON} with={{ scheduled: desk.scheduled }} meanwhile={null} />
+        <Late of={RIBBON} with={{ cards: timed }} meanwhile={null} />
       </div>
       <div className={styles.desk}>
         <Rail items={loaded ? (rail?.items ?? NO_ITEMS) : NO_ITEMS} handle={at(0)} />

@@ -2,7 +2,7 @@ import { type ReactNode, useId, useMemo, useState } from 'react';
 import { useTimeText } from '../lib/clock.ts';
 import type { Card } from '../model/card.ts';
 import { dayOf } from '../model/days.ts';
-import { draftItems, type Item, inFlightItems, railItems, yourItems } from '../model/lists.ts';
+import { draftItems, type Item, inFlightItems, railItems, yourCount, yourItems } from '../model/lists.ts';
 import { comingMoment } from '../model/wording.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import type { DeskProps } from './Desk.tsx';
@@ -18,9 +18,9 @@ export function PhoneDesk({ desk, loaded }: DeskProps): ReactNode {
   const lists = useFocusKeys(0);
   const [chosen, setChosen] = useState(0);
   const chips = useMemo(() => {
-    const { needs_you, working, blocked, drafts, review, resting } = desk;
+    const { needs_you, working, blocked, drafts, resting } = desk;
     return [
-      { name: 'Yours', count: needs_you.length + review.length, items: yourItems(desk) },
+      { name: 'Yours', count: yourCount(desk), items: yourItems(desk) },
       {
         name: 'In flight',
         count: needs_you.length + working.length + blocked.length,

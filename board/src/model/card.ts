@@ -42,6 +42,8 @@ export type Card = {
   /** Of a resting fiber: the day on which it comes back; null for no date. */
   returns: Day | null;
   fact: Fact | null;
+  /** When a role is launched next, also while its worker runs; null for no launch by the clock. */
+  next_at: number | null;
   band: Band | null;
   /** Of a worker at work, or one that waits for a person. */
   wake: Wake | null;
@@ -102,6 +104,7 @@ export function cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Car
     pinned: row.svc?.kind === 'pinned' && state !== 'accepted' && state !== 'set_aside',
     returns: returnDay(row, found, today) ?? null,
     fact: factOf(row, state, today),
+    next_at: nextOf(row, state),
     band: aged !== null && found !== told ? agedBand(told, aged) : bandOf(row, state),
     wake: wakeOf(row, state),
     sent: sentOf(row, state),
@@ -133,16 +136,25 @@ function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
     const at = timeIn(row.closed_at);
     return at === null ? null : { kind: 'closed', at };
   }
-  if (state === 'scheduled' && row.next_due_at !== undefined) return { kind: 'next', at: row.next_due_at };
+  const next = state === 'scheduled' ? nextOf(row, state) : null;
+  if (next !== null) return { kind: 'next', at: next };
   const due = dayIn(row.due);
   return due === null ? null : { kind: 'due', day: due, late: due <= today };
+}
+
+function nextOf({ svc, runtime, next_due_at }: FiberRow, state: CardState): number | null {
+  const launches = state === 'scheduled' || (svc?.kind === 'standing' && runtime !== undefined);
+  return launches && next_due_at !== undefined ? next_due_at : null;
 }
 
 function bandOf(row: FiberRow, state: CardState): Band | null {
   const { runtime, blocked, held, held_note, last_death } = row;
   if (row.error !== undefined) return { tone: 'fault', text: sentence(row.error) };
   if (runtime !== undefined) {
-    if (state === 'waiting') return { tone: 'you', since: runtime.phase_since, text: runtime.said };
+    if (state === 'waiting') {
+      const text = runtime.said ?? (blocked === undefined ? null : sentence(blocked.message));
+      return { tone: 'you', since: waitsSince(row), text };
+    }
     if (state === 'idle') return runtime.said === null ? null : { tone: 'quiet', text: runtime.said };
     if (state === 'working')
       return { tone: 'agent', since: runtime.started_at, active_at: runtime.last_activity_at };
@@ -163,13 +175,19 @@ function bandOf(row: FiberRow, state: CardState): Band | null {
   return null;
 }
 
-function wakeOf({ runtime }: FiberRow, state: CardState): Wake | null {
+/** Since when a worker waits for a person; null where nobody knows. */
+function waitsSince({ runtime, blocked }: FiberRow): number | null {
+  return blocked?.first_attempted_at ?? runtime?.phase_since ?? null;
+}
+
+function wakeOf(row: FiberRow, state: CardState): Wake | null {
+  const { runtime } = row;
   if (runtime === undefined || (state !== 'working' && state !== 'waiting')) return null;
-  const { session_uuid, transcript_session_uuid, started_at, phase_since } = runtime;
+  const { session_uuid, transcript_session_uuid, started_at } = runtime;
   return {
     session: transcript_session_uuid ?? session_uuid,
     since: started_at,
-    waits_since: state === 'waiting' ? phase_since : null,
+    waits_since: state === 'waiting' ? waitsSince(row) : null,
   };
 }
 
@@ -190,7 +208,7 @@ function heldWords(held = '', note: string | undefined): string {
 function rankOf(row: FiberRow, state: CardState, today: Day): number {
   const { runtime } = row;
   // Who has waited longest comes first.
-  if (state === 'waiting') return runtime?.phase_since ?? runtime?.started_at ?? 0;
+  if (state === 'waiting') return waitsSince(row) ?? runtime?.started_at ?? 0;
   if (runtime !== undefined && state !== 'review') return -runtime.started_at;
   if (state === 'review') return -(timeIn(row.closed_at) ?? 0);
   if (state === 'scheduled') return row.next_due_at ?? Number.MAX_SAFE_INTEGER;

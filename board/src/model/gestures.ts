@@ -152,7 +152,8 @@ export function buttonsOf({ error, blocked }: FiberRow, state: CardState): reado
       { id: 'set_aside', name: 'Set aside' },
       { id: 'accept', name: 'Accept' },
     ];
-  if (state === 'waiting') return [{ id: 'reply', name: 'Reply' }];
+  if (state === 'waiting')
+    return [blocked === undefined ? { id: 'reply', name: 'Reply' } : { id: 'watch', name: 'Look at it' }];
   if (state === 'held') return [{ id: 'launch', name: 'Launch' }];
   if (state !== 'blocked' || blocked === undefined) return [];
   if (AGENT_REFUSALS.has(blocked.reason)) return [{ id: 'agent', name: 'Choose agent' }];

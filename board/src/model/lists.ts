@@ -33,19 +33,36 @@ export function draftItems({ drafts }: Desk): Item[] {
 export function inFlightItems({ needs_you, working, blocked }: Desk): Item[] {
   const items = [
     ...group('Needs you', needs_you),
-    ...group('Working', working),
-    ...group('Blocked', blocked),
+    ...group('Working', ofState(working, 'working', 'idle')),
+    ...group('State unknown', ofState(working, 'unknown')),
+    ...group('Starting', ofState(working, 'launching', 'due')),
+    ...group('Blocked', ofState(blocked, 'blocked', 'delayed', 'elsewhere')),
+    ...group('Held back', ofState(blocked, 'held')),
   ];
   return orEmpty(items, NO_WORKERS);
+}
+
+function ofState(cards: readonly Card[], ...states: CardState[]): Card[] {
+  return cards.filter(({ state }) => states.includes(state));
 }
 
 export function reviewItems({ review }: Desk): Item[] {
   return orEmpty(cards(review), NOTHING_TO_REVIEW);
 }
 
-/** What a person on a phone has to answer or judge. */
-export function yourItems({ needs_you, review }: Desk): Item[] {
-  return orEmpty([...group('Asking now', needs_you), ...group('Awaiting review', review)], NOTHING_TO_REVIEW);
+/** What a person on a phone has to answer, mend or judge. */
+export function yourItems({ needs_you, blocked, review }: Desk): Item[] {
+  const items = [
+    ...group('Asking now', needs_you),
+    ...group('Cannot start', ofState(blocked, 'blocked')),
+    ...group('Awaiting review', review),
+  ];
+  return orEmpty(items, NOTHING_TO_REVIEW);
+}
+
+/** How many cards `yourItems` has. */
+export function yourCount({ needs_you, blocked, review }: Desk): number {
+  return needs_you.length + ofState(blocked, 'blocked').length + review.length;
 }
 
 /** The rail: pinned roles, what is launched next, what rests by the day of its return, and hosts that are not fresh. */

@@ -50,10 +50,10 @@ export type RibbonShape = {
   label: string;
 };
 
-/** What is launched next, as the Desk lists it. */
-export function launchesOf(scheduled: readonly Card[]): Launch[] {
-  return scheduled.flatMap(({ id, origin, title, fact }) =>
-    fact?.kind === 'next' ? { id, origin, title, at: fact.at } : [],
+/** The next launch of each of these cards that has one. */
+export function launchesOf(cards: readonly Card[]): Launch[] {
+  return cards.flatMap(({ id, origin, title, next_at }) =>
+    next_at === null ? [] : { id, origin, title, at: next_at },
   );
 }
 

@@ -41,13 +41,16 @@ export const STATE_NAMES: Readonly<Record<CardState, string>> = {
   elsewhere: 'On another host',
 };
 
-/** The state of a fiber as its host tells it, whatever its due day. The first match wins. */
+/**
+ * The state of a fiber as its host tells it, whatever its due day. The first match wins. A refusal beside a worker is a
+ * dialog at its start, or a usage limit: only a person helps.
+ */
 export function stateOf(row: FiberRow): CardState {
   const { svc } = row;
   if (row.error !== undefined) return 'blocked';
   if (row.status === 'closed')
     return row.tempered === undefined ? 'review' : row.tempered ? 'accepted' : 'set_aside';
-  if (row.runtime !== undefined) return liveState(row.runtime);
+  if (row.runtime !== undefined) return row.blocked === undefined ? liveState(row.runtime) : 'waiting';
   if (row.status === 'open') return svc?.kind === 'pinned' ? 'parked' : 'draft';
   // Whatever its status says, no worker comes before it has a service block.
   if (svc === undefined) return 'draft';

@@ -1,9 +1,9 @@
-import { area, curveMonotoneX, line } from 'd3-shape';
 import { type ReactNode, useMemo, useRef } from 'react';
 import { useTimeText } from '../lib/clock.ts';
 import { openFiber } from '../lib/open-fiber.ts';
 import { MINUTE_MS } from '../model/activity.ts';
 import type { Card } from '../model/card.ts';
+import { areaPath, linePath } from '../model/curve.ts';
 import { launchesOf, type Pin, pinWords, type RibbonShape, ribbonShape } from '../model/ribbon.ts';
 import { timeOfDay } from '../model/wording.ts';
 import styles from './Ribbon.module.css';
@@ -16,27 +16,18 @@ const AXIS = 45;
 const TOP = 9;
 
 type Point = RibbonShape['curve'][number];
-const y = ({ height }: Point) => AXIS - height * (AXIS - TOP);
-const fillOf = area<Point>()
-  .x(({ x }) => x)
-  .y1(y)
-  .y0(AXIS)
-  .curve(curveMonotoneX);
-const edgeOf = line<Point>()
-  .x(({ x }) => x)
-  .y(y)
-  .curve(curveMonotoneX);
+const placeOf = ({ x, height }: Point) => ({ x, y: AXIS - height * (AXIS - TOP) });
 
 /** What agents did in the past hours, joined to what is launched in the coming ones. */
-export default function Ribbon({ scheduled }: { scheduled: readonly Card[] }): ReactNode {
+export default function Ribbon({ cards }: { cards: readonly Card[] }): ReactNode {
   const recent = useRecent();
   const minute = Number(useTimeText((now) => String(Math.floor(now / MINUTE_MS))));
   const element = useRef<HTMLElement>(null);
   const width = useWidth(element);
   const shape = useMemo(() => {
     const now = Math.max(recent?.known.to ?? 0, minute * MINUTE_MS);
-    return width === 0 ? null : { ...ribbonShape(recent, launchesOf(scheduled), now, width), at: now };
-  }, [recent, scheduled, minute, width]);
+    return width === 0 ? null : { ...ribbonShape(recent, launchesOf(cards), now, width), at: now };
+  }, [recent, cards, minute, width]);
   return (
     <section ref={element} className={styles.ribbon} aria-label="The past hours and the next launches">
       {shape !== null && (
@@ -58,6 +49,7 @@ export default function Ribbon({ scheduled }: { scheduled: readonly Card[] }): R
 
 function Past({ shape, width }: { shape: RibbonShape; width: number }): ReactNode {
   const { now, curve, ticks, unknown, hours, tomorrow, pins, label } = shape;
+  const places = curve.map(placeOf);
   return (
     <svg className={styles.drawing} width={width} height={HEIGHT} role="img" aria-label={label}>
       <rect className={styles.past} width={now} height={HEIGHT} />
@@ -82,8 +74,8 @@ function Past({ shape, width }: { shape: RibbonShape; width: number }): ReactNod
           {text}
         </text>
       ))}
-      <path className={styles.fill} d={fillOf([...curve]) ?? ''} />
-      <path className={styles.edge} d={edgeOf([...curve]) ?? ''} />
+      <path className={styles.fill} d={areaPath(places, AXIS)} />
+      <path className={styles.edge} d={linePath(places)} />
       <path className={styles.ticks} d={ticks.map((x) => `M${x} ${AXIS - 17}V${AXIS}`).join('')} />
       {unknown.map(({ from, to }) => (
         <path key={from} className={styles.unknown} d={hatching(from, to)} />

@@ -1,7 +1,7 @@
-import { area, curveMonotoneX, line } from 'd3-shape';
 import { type ReactNode, useMemo } from 'react';
 import { useTimeText } from '../lib/clock.ts';
 import { MINUTE_MS, NO_TRACE } from '../model/activity.ts';
+import { areaPath, linePath } from '../model/curve.ts';
 import { type Wake as WakeModel, type WakeShape, wakeShape } from '../model/wake.ts';
 import { useRecent } from './recent.ts';
 import styles from './Wake.module.css';
@@ -13,10 +13,7 @@ const HEIGHT = 28;
 const TOP = 5;
 
 type Point = WakeShape['curve'][number];
-const x = (point: Point) => point.x * WIDTH;
-const y = (point: Point) => HEIGHT - point.height * (HEIGHT - TOP);
-const fillOf = area<Point>().x(x).y1(y).y0(HEIGHT).curve(curveMonotoneX);
-const edgeOf = line<Point>().x(x).y(y).curve(curveMonotoneX);
+const placeOf = ({ x, height }: Point) => ({ x: x * WIDTH, y: HEIGHT - height * (HEIGHT - TOP) });
 
 /** The last hour and a half of a worker; `children` instead where nothing is recorded of it. */
 export default function Wake({ wake, children }: { wake: WakeModel; children?: ReactNode }): ReactNode {
@@ -30,6 +27,7 @@ export default function Wake({ wake, children }: { wake: WakeModel; children?: R
   }, [recent, session, wake, minute]);
   if (shape === null) return children;
   const { curve, ticks, waits, unknown, label } = shape;
+  const places = curve.map(placeOf);
   const end = curve.at(-1);
   return (
     <div className={styles.wake} role="img" aria-label={label}>
@@ -39,8 +37,8 @@ export default function Wake({ wake, children }: { wake: WakeModel; children?: R
         preserveAspectRatio="none"
         aria-hidden="true"
       >
-        <path className={styles.fill} d={fillOf([...curve]) ?? ''} />
-        <path className={styles.edge} d={edgeOf([...curve]) ?? ''} />
+        <path className={styles.fill} d={areaPath(places, HEIGHT)} />
+        <path className={styles.edge} d={linePath(places)} />
         {ticks.length > 0 && (
           <path className={styles.ticks} d={ticks.map((at) => `M${at * WIDTH} 6V${HEIGHT}`).join('')} />
         )}
@@ -64,7 +62,10 @@ export default function Wake({ wake, children }: { wake: WakeModel; children?: R
       {waits === null && end !== undefined && (
         <span
           className={styles.now}
-          style={{ left: `${end.x * 100}%`, top: `${(Math.min(y(end), HEIGHT - 4) / HEIGHT) * 100}%` }}
+          style={{
+            left: `${end.x * 100}%`,
+            top: `${(Math.min(placeOf(end).y, HEIGHT - 4) / HEIGHT) * 100}%`,
+          }}
         />
       )}
     </div>

@@ -13,6 +13,13 @@ describe('where a fiber stands', () => {
     ['set aside', { status: 'closed', tempered: false }, 'set_aside', null],
     ['closed without a verdict', { status: 'closed' }, 'review', 'review'],
     ['closed while its worker still runs', { status: 'closed', runtime: live() }, 'review', 'review'],
+    [
+      'at a dialog of its start',
+      { ...armed, blocked, runtime: live({ state: 'starting' }) },
+      'waiting',
+      'needs_you',
+    ],
+    ['at its usage limit', { ...armed, blocked, runtime: live() }, 'waiting', 'needs_you'],
     ['claimed', { ...armed, runtime: live({ state: 'claimed', phase: 'unknown' }) }, 'launching', 'working'],
     ['starting', { ...armed, runtime: live({ state: 'starting' }) }, 'launching', 'working'],
     ['working', { ...armed, runtime: live() }, 'working', 'working'],
@@ -73,6 +80,13 @@ describe('what a card says', () => {
     const runtime = live({ phase: 'waiting', phase_since: 5, said: 'Keep them?' });
     expect(card({ ...armed, runtime }).band).toEqual({ tone: 'you', since: 5, text: 'Keep them?' });
     expect(card({ ...armed, runtime: { ...runtime, said: null } }).band).toMatchObject({ text: null });
+  });
+
+  it('shows the refusal of a worker that stands at a dialog, since when, and a way to its screen', () => {
+    const runtime = live({ state: 'starting', phase: 'unknown', phase_since: null });
+    const { band, buttons } = card({ ...armed, blocked, runtime });
+    expect(band).toEqual({ tone: 'you', since: blocked.first_attempted_at, text: 'No folder.' });
+    expect(buttons).toEqual([{ id: 'watch', name: 'Look at it' }]);
   });
 
   it('shows since when a worker works, and its last sign of life', () => {

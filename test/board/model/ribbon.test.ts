@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS, type Trace } from '../../../board/src/model/activit
 import { cardOf } from '../../../board/src/model/card.ts';
 import { startOf } from '../../../board/src/model/days.ts';
 import { type Launch, launchesOf, pinWords, ribbonShape } from '../../../board/src/model/ribbon.ts';
-import { armed, row } from './rows.ts';
+import { armed, live, row } from './rows.ts';
 
 const NOW = startOf('2026-11-23') + 14 * HOUR_MS;
 const WIDTH = 1_440;
@@ -127,7 +127,14 @@ describe('the ribbon', () => {
       next_due_at: NOW,
       gate: 'due',
     });
-    const cards = [scheduled, row({ id: 'draft' })].map((one) => cardOf(one, '2026-11-23'));
-    expect(launchesOf(cards)).toEqual([{ id: 'one', origin: 'host-a', title: 'Name of one', at: NOW }]);
+    const running = row({
+      ...{ id: 'two', name: 'Name of two', status: 'active', svc: { kind: 'standing' } },
+      ...{ next_due_at: NOW, runtime: live() },
+    });
+    const cards = [scheduled, running, row({ id: 'draft' })].map((one) => cardOf(one, '2026-11-23'));
+    expect(launchesOf(cards)).toEqual([
+      { id: 'one', origin: 'host-a', title: 'Name of one', at: NOW },
+      { id: 'two', origin: 'host-a', title: 'Name of two', at: NOW },
+    ]);
   });
 });
