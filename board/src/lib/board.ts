@@ -1,8 +1,11 @@
 import type { LiveMessage } from '../model/wire.ts';
 import { askFeed, openLive } from './feed-client.ts';
-import { FeedFollower, type Followed } from './follow-feed.ts';
+import { FeedFollower, type Followed, type KeptFeed } from './follow-feed.ts';
 import { FollowedValue, useValue } from './followed-value.ts';
+import { keepValue, keptValue } from './kept-values.ts';
 
+/** Names the rows that were kept; another build of the page may know other fields, and its scripts have other names. */
+const KEPT_FEED = `feed of ${import.meta.url}`;
 /** How soon a hidden page follows; a shown one does with its next frame. */
 const HIDDEN_MS = 250;
 
@@ -22,6 +25,8 @@ const follower = new FeedFollower(
           tell(message);
         },
       }),
+    keep: (kept) => void keepValue(KEPT_FEED, kept),
+    kept: async () => ((await keptValue(KEPT_FEED)) as KeptFeed | undefined) ?? null,
     now: Date.now,
     after: (ms, run) => {
       const timer = setTimeout(run, ms);

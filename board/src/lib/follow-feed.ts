@@ -29,9 +29,16 @@ export type Surroundings = {
   ask(since: string): Promise<Answer>;
   open(on: { message(message: LiveMessage): void; closed(): void }): Socket;
   now(): number;
+  /** Keeps a copy for a page that is loaded while the daemon is gone. */
+  keep(kept: KeptFeed): void;
+  /** What was kept last; null for nothing. */
+  kept(): Promise<KeptFeed | null>;
   /** Runs something later; answers how to call it off. */
   after(ms: number, run: () => void): () => void;
 };
+
+/** A copy, and when it was last known to be that of the daemon. */
+export type KeptFeed = { copy: FeedCopy; heard_at: number };
 
 export type Followed = {
   copy: FeedCopy | null;
@@ -140,6 +147,7 @@ export class FeedFollower {
 
   #silent(answer: Exclude<Answer, { kind: 'feed' | 'same' }>): void {
     this.#hangUp();
+    void this.#keepOrRecall();
     if (answer.kind === 'booting') {
       this.#failures = 0;
       const { host, boot_ms } = answer.booting;
@@ -157,6 +165,19 @@ export class FeedFollower {
           : { kind: 'refused', message: answer.message, retry_at },
     });
     this.#askAfter(wait);
+  }
+
+  /** A page that is loaded while the daemon does not answer shows what the last page showed of it. */
+  async #keepOrRecall(): Promise<void> {
+    const { copy, contact } = this.#followed;
+    if (copy !== null && this.#heardAt !== null) {
+      if (contact.kind !== 'gone') this.#in.keep({ copy, heard_at: this.#heardAt });
+      return;
+    }
+    const kept = await this.#in.kept();
+    if (kept === null || this.#followed.copy !== null || this.#stopped) return;
+    this.#heardAt = kept.heard_at;
+    this.#become({ copy: kept.copy });
   }
 
   #open(): Socket {

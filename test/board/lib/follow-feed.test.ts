@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, FeedFollower } from '../../../board/src/lib/follow-feed.ts';
+import { type Answer, FeedFollower, type KeptFeed } from '../../../board/src/lib/follow-feed.ts';
 import type { FiberRow, LiveMessage } from '../../../board/src/model/wire.ts';
 import { delta as changesTo, compositeOf, row, whole as wholeFeed } from '../model/rows.ts';
 
 /** A daemon and a clock that do what the test says; what the follower asks waits for its answer. */
 class World {
   now = 0;
+  kept: KeptFeed | null = null;
   readonly asked: string[] = [];
   readonly sockets: { message(message: LiveMessage): void; closed(): void; open: boolean }[] = [];
   #timers: { at: number; run: () => void }[] = [];
@@ -27,6 +28,10 @@ class World {
           },
         };
       },
+      keep: (kept) => {
+        this.kept = kept;
+      },
+      kept: () => Promise.resolve(this.kept),
       now: () => this.now,
       after: (ms, run) => {
         const timer = { at: this.now + ms, run };
@@ -262,6 +267,23 @@ describe('following the feed', () => {
     void world.follower.ask();
     await world.answer({ kind: 'feed', feed: compositeOf({ 'host-a': null }, null) });
     expect(world.follower.followed).toMatchObject({ copy: null, contact: { kind: 'refused' } });
+  });
+
+  it('shows after a reload what it knew before its daemon was gone, as old as that is, until the daemon answers', async () => {
+    const before = await livingWorld();
+    before.now = 5_000;
+    before.sockets[0]!.closed();
+    await before.answer({ kind: 'gone' });
+    const world = new World();
+    world.kept = before.kept;
+    world.now = 60_000;
+    void world.follower.ask();
+    await world.answer({ kind: 'gone' });
+    expect(world).toMatchObject({ kind: 'gone', names: ['one'] });
+    expect(world.follower.followed.heard_at).toBe(before.follower.followed.heard_at);
+    world.pass(1_000);
+    await world.answer(whole([row({ name: 'two' })], 'u-1'));
+    expect(world).toMatchObject({ kind: 'polling', names: ['two'] });
   });
 
   it('asks nothing any more once it is stopped', async () => {
