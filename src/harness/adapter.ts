@@ -1,6 +1,7 @@
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { SignIn } from '../contract/http/doctor.ts';
+import { LAUNCH_PREAMBLE } from '../contract/launch-message.ts';
 
 /**
  * Placeholder in argv for the launch message, for a program that accepts it only as an argument; the run script
@@ -15,7 +16,7 @@ export type LaunchArgument = string | typeof PROMPT;
  * It begins like the launch message itself, so that hooks recognise that no person typed it.
  */
 export function pointerTo(prompt_file: string): string {
-  return `You are a fiber worker: your task is the file ${prompt_file}; read it before you do anything else.`;
+  return `${LAUNCH_PREAMBLE} your task is the file ${prompt_file}; read it before you do anything else.`;
 }
 
 export type LaunchRequest = {

@@ -116,7 +116,7 @@ export function below(page: Driven, label: string): Promise<string> {
   );
 }
 
-/** The serious and critical faults that axe finds in light and dark. The schemes differ in nothing but colours. */
+/** The serious and critical faults that axe finds, and headings out of order, in light and dark. The schemes differ in nothing but colours. */
 export async function axeFaults(page: Page): Promise<unknown[]> {
   await page.learn(`window.axe ?? (() => { ${axe.source} })(); undefined`);
   const { scheme } = page;
@@ -133,7 +133,7 @@ async function axeRun(page: Page, options: object): Promise<unknown[]> {
     object[]
   >(`axe.run(document, ${JSON.stringify({ preload: false, ...options })})
     .then(({ violations }) => violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .filter(({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'heading-order')
       .map(({ id, nodes }) => ({ id, targets: nodes.map(({ html }) => html) })))`);
   return found.map((one) => ({ scheme: page.scheme, ...one }));
 }

@@ -140,12 +140,12 @@ function OneDay({ day, today }: { day: CivilDay; today: CivilDay }): ReactNode {
         <div className={styles.body}>
           {phone && (
             <p className={styles.line}>
-              {lineAt(doersAt(lanes, at), at, !unknown.some((one) => isIn(at, one)))}
+              {lineAt(doersAt(lanes, at, now), at, !unknown.some((one) => isIn(at, one)))}
             </p>
           )}
           {!as_table && <Chart lanes={lanes} fleet={fleet} unknown={unknown} now={now} cursor={cursor} />}
           <DayTable lanes={lanes} fleet={fleet} shown={as_table} />
-          <DayPanel lanes={lanes} here={book.here} cursor={cursor} unknown={unknown} />
+          <DayPanel lanes={lanes} now={now} here={book.here} cursor={cursor} unknown={unknown} />
         </div>
       )}
     </div>

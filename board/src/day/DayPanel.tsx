@@ -21,6 +21,7 @@ const MOST_HEARD = 4;
 
 type DayPanelProps = {
   lanes: readonly Lane[];
+  now: number;
   /** The host that answers, which alone has transcripts to read. */
   here: string | null;
   /** What some host has not told. */
@@ -29,11 +30,11 @@ type DayPanelProps = {
 };
 
 /** Who did what at the place of the cursor, and what each fiber did that day. */
-export function DayPanel({ lanes, here, unknown, cursor }: DayPanelProps): ReactNode {
+export function DayPanel({ lanes, now, here, unknown, cursor }: DayPanelProps): ReactNode {
   const { at, chosen } = cursor;
   const settled = useSettled(at);
   const known = !unknown.some((stretch) => isIn(at, stretch));
-  const doers = doersAt(lanes, at);
+  const doers = doersAt(lanes, at, now);
   return (
     <div className={styles.panel}>
       <section aria-labelledby="at">

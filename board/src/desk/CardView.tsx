@@ -46,13 +46,13 @@ export const CardView = memo(function CardView({
       onContextMenu={openByLongPress}
     >
       <div className={styles.inside}>
-        <h4 className={styles.title}>
+        <h3 className={styles.title}>
           <Glyph state={state} />
           <span>
             <Hidden>{STATE_NAMES[state]}: </Hidden>
             {title}
           </span>
-        </h4>
+        </h3>
         <p className={styles.facts}>
           {path !== null && <span className={styles.path}>{path}</span>}
           {agent !== null && <b>{agent}</b>}

@@ -5,6 +5,7 @@ import { dayOf } from '../model/days.ts';
 import { draftItems, type Item, inFlightItems, railItems, yourCount, yourItems } from '../model/lists.ts';
 import { comingMoment } from '../model/wording.ts';
 import { Glyph } from '../ui/Glyph.tsx';
+import { Hidden } from '../ui/Hidden.tsx';
 import type { DeskProps } from './Desk.tsx';
 import { ItemList } from './ItemList.tsx';
 import styles from './PhoneDesk.module.css';
@@ -52,6 +53,9 @@ export function PhoneDesk({ desk, loaded }: DeskProps): ReactNode {
       </div>
       {next !== undefined && <NextLaunch card={next} count={desk.scheduled.length} />}
       <div className={styles.list} id={`${id}-list`} role="tabpanel" aria-labelledby={`${id}-${chosen}`}>
+        <h2>
+          <Hidden>{chips[chosen]?.name}</Hidden>
+        </h2>
         <ItemList
           key={chosen}
           items={loaded ? (chips[chosen]?.items ?? NO_ITEMS) : NO_ITEMS}

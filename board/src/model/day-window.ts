@@ -4,12 +4,13 @@ import type { Lane } from './day-lanes.ts';
 /** The shortest stretch that is drawn. */
 const CLOSEST_MS = 30 * MINUTE_MS;
 /** The shortest one that is drawn unasked. */
-const FITTED_MS = 3 * HOUR_MS;
+const FITTED_MS = HOUR_MS;
+const QUARTER_MS = 15 * MINUTE_MS;
 /** Between two labels of the axis. */
 const LABEL_PX = 58;
 const STEPS_MIN = [5, 10, 15, 30, 60, 120, 180, 240, 360, 720];
 
-/** The part of a day that is drawn at first: the hours in which something happened or may have, up to now. */
+/** The part of a day that is drawn at first: the time in which something happened or may have, up to now. */
 export function fittedTo(
   lanes: readonly Pick<Lane, 'seen' | 'unknown'>[],
   day: Stretch,
@@ -21,15 +22,15 @@ export function fittedTo(
     return { from: day.from, to: is_over ? day.to : Math.max(until, day.from + FITTED_MS) };
   const first = Math.min(...lanes.map(({ seen }) => seen.from));
   const last = Math.max(...lanes.flatMap(({ seen, unknown }) => [seen.to, ...unknown.map(({ to }) => to)]));
-  const from = Math.max(day.from, hourAt(first));
-  const to = is_over ? Math.min(day.to, hourAt(last - 1) + HOUR_MS) : until;
+  const from = Math.max(day.from, quarterAt(first));
+  const to = is_over ? Math.min(day.to, quarterAt(last - 1) + QUARTER_MS) : until;
   return within({ from: Math.min(from, to - FITTED_MS), to }, day);
 }
 
-/** When the hour of the viewer's clock began. */
-function hourAt(ms: number): number {
+/** When the quarter of an hour of the viewer's clock began. */
+function quarterAt(ms: number): number {
   const at = new Date(ms);
-  return ms - ((at.getMinutes() * 60 + at.getSeconds()) * 1_000 + at.getMilliseconds());
+  return ms - (((at.getMinutes() % 15) * 60 + at.getSeconds()) * 1_000 + at.getMilliseconds());
 }
 
 /** Half or twice as much of the day, with one moment staying where it is drawn. */

@@ -1,8 +1,10 @@
+import { wordsOfPerson } from '../../../src/contract/launch-message.ts';
 import { MINUTE_MS, type Stretch, sumOf } from './activity.ts';
 import { isIn, type Late } from './day-book.ts';
 import { type Fleet, filesOf, type Lane, linesOf } from './day-lanes.ts';
 import { type Day, daysBetween } from './days.ts';
-import type { Words } from './wire.ts';
+import { stateOf } from './states.ts';
+import type { FiberRow, Words } from './wire.ts';
 import { fullMoment, timeOfDay } from './wording.ts';
 
 /** What a lane did at one time. */
@@ -11,12 +13,21 @@ export type Doing = 'worked' | 'waited' | 'idle' | 'unknown';
 /** A worker that does something every few minutes is at work between them too. */
 const AROUND_MS = 2 * MINUTE_MS;
 
-/** What a lane did in the minute that begins at a time; null if nothing of it ran then. */
-export function doingAt(lane: Lane, at: number): Doing | null {
+/** What a lane did in the minute that begins at a time; null if nothing of it ran then. Now it does what the Desk shows. */
+export function doingAt(lane: Lane, at: number, now: number): Doing | null {
+  if (at + MINUTE_MS >= now && lane.row !== null) return doingNow(lane.row);
   if (lane.unknown.some((stretch) => isIn(at, stretch)) && spanAt(lane, at)) return 'unknown';
   if (lane.trace.work.some(({ m }) => Math.abs(m - at) <= AROUND_MS)) return 'worked';
   if (lane.waits.some((stretch) => isIn(at, stretch))) return 'waited';
   return spanAt(lane, at) ? 'idle' : null;
+}
+
+function doingNow(row: FiberRow): Doing | null {
+  if (row.runtime === undefined) return null;
+  const state = stateOf(row);
+  if (state === 'waiting') return 'waited';
+  if (state === 'working' || state === 'unknown') return state === 'working' ? 'worked' : 'unknown';
+  return 'idle';
 }
 
 function spanAt({ spans }: Lane, at: number): boolean {
@@ -40,11 +51,11 @@ export function sessionAt(lane: Lane, at: number): string | null {
 export type Doer = { lane: Lane; doing: Doing };
 
 /** Who ran at a time: those at work first. */
-export function doersAt(lanes: readonly Lane[], at: number): Doer[] {
+export function doersAt(lanes: readonly Lane[], at: number, now: number): Doer[] {
   const order: readonly Doing[] = ['worked', 'waited', 'unknown', 'idle'];
   return lanes
     .flatMap((lane) => {
-      const doing = doingAt(lane, at);
+      const doing = doingAt(lane, at, now);
       return doing === null ? [] : [{ lane, doing }];
     })
     .sort((a, b) => order.indexOf(a.doing) - order.indexOf(b.doing));
@@ -194,7 +205,11 @@ export function emptyWords(day: Day, today: Day, known: boolean): string {
 }
 
 /** Of what was said around a time: the last words of the person before it, and the last of the agent, if any. */
-export function heardAt(words: readonly Words[], at: number): Words[] {
+export function heardAt(said: readonly Words[], at: number): Words[] {
+  const words = said.flatMap((one) => {
+    const text = one.who === 'person' ? wordsOfPerson(one.text) : one.text;
+    return text === null ? [] : [{ ...one, text }];
+  });
   const before = words.filter((one) => one.at < at + MINUTE_MS);
   const of = before.length > 0 ? before : words.slice(0, 1);
   const person = of.findLast(({ who }) => who === 'person');

@@ -44,10 +44,16 @@ export default function Settings(): ReactNode {
           ))}
         </ul>
       </nav>
-      <div className={styles.part} data-part={file ?? shown?.part}>
+      <section
+        className={styles.part}
+        data-part={file ?? shown?.part}
+        aria-label={file ?? shown?.name ?? 'Settings'}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it, also where it has no control.
+        tabIndex={0}
+      >
         {shown?.shows()}
         {file !== undefined && <Late key={file} of={FILE_EDITOR} with={{ id: file }} />}
-      </div>
+      </section>
     </div>
   );
 }

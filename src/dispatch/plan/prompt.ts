@@ -1,4 +1,5 @@
 import type { Roster } from '../../contract/fiber.ts';
+import { FROM_USER, LAUNCH_PREAMBLE } from '../../contract/launch-message.ts';
 import type { Surface } from '../../contract/surface.ts';
 
 /** A skill that a worker is told to activate: its name, and the absolute path of its SKILL.md. */
@@ -75,13 +76,13 @@ export type PromptFacts = FiberMessageFacts | CaptureMessageFacts;
 export function buildPrompt(facts: PromptFacts): string {
   const { store, service } = facts.skills;
   const lines = [
-    `You are a fiber worker: activate the skills ${store.name} and ${service.name} before you do anything else.`,
+    `${LAUNCH_PREAMBLE} activate the skills ${store.name} and ${service.name} before you do anything else.`,
     fact(`Skill ${store.name}`, store.path),
     fact(`Skill ${service.name}`, service.path),
     ...(facts.variant === 'fiber' ? fiberFacts(facts) : captureFacts(facts)),
   ];
   const { user_message } = facts;
-  if (user_message !== null && user_message.trim() !== '') lines.push(`From User:\n${user_message}`);
+  if (user_message !== null && user_message.trim() !== '') lines.push(`${FROM_USER}\n${user_message}`);
   return lines.join('\n');
 }
 

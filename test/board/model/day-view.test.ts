@@ -20,7 +20,8 @@ import {
   workText,
 } from '../../../board/src/model/day-words.ts';
 import { type Day, startOf, stretchOf } from '../../../board/src/model/days.ts';
-import type { Words } from '../../../board/src/model/wire.ts';
+import type { FiberRow, Words } from '../../../board/src/model/wire.ts';
+import { live, row } from './rows.ts';
 
 const before = process.env.TZ;
 afterEach(() => {
@@ -67,17 +68,17 @@ describe('the part of a day that is drawn', () => {
 
   it.each<[what: string, seen: [number, number][], now: () => number, drawn: [number, number]]>([
     [
-      'is the hours in which something happened',
+      'is the quarters of an hour in which something happened',
       [
         [6.5, 9],
         [8, 14.2],
       ],
       () => at(40),
-      [6, 15],
+      [6.5, 14.25],
     ],
-    ['ends now where it is today', [[6.5, 9]], () => at(14, 40), [6, 14 + 40 / 60]],
-    ['is three hours at least', [[10.2, 10.4]], () => at(40), [8, 11]],
-    ['is three hours at least in the morning too', [[0.2, 0.4]], () => at(1), [0, 3]],
+    ['ends now where it is today', [[6.5, 9]], () => at(14, 40), [6.5, 14 + 40 / 60]],
+    ['is one hour at least', [[10.2, 10.4]], () => at(40), [9.5, 10.5]],
+    ['is one hour at least in the morning too', [[0.2, 0.4]], () => at(0, 30), [0, 1]],
     ['is all of a day without anything', [], () => at(40), [0, 24]],
   ])('%s', (_, seen, now, [from, to]) => {
     const lanes = seen.map(([begin, end]) => ({ seen: { from: at(begin), to: at(end) }, unknown: [] }));
@@ -234,11 +235,32 @@ describe('what is said of a place in the day', () => {
     [null, 13, 0, working],
     ['unknown', 9, 5, lane({ spans, unknown: [{ from: at(9), to: at(10) }] })],
   ])('a lane %s at %i:%i', (doing, hour, minute, one) => {
-    expect(doingAt(one, at(hour, minute))).toBe(doing);
+    expect(doingAt(one, at(hour, minute), at(20))).toBe(doing);
+  });
+
+  it.each([
+    ['worked', { status: 'active', runtime: live() }],
+    ['waited', { status: 'active', runtime: live({ phase: 'waiting' }) }],
+    ['idle', { status: 'closed', runtime: live() }],
+    ['unknown', { status: 'active', runtime: live({ phase: 'unknown' }) }],
+    [null, { status: 'closed' }],
+  ])('a lane %s now where the Desk has it so, whatever was recorded a minute ago: %j', (doing, of) => {
+    const one = { ...working, row: row(of as Partial<FiberRow>) };
+    expect(doingAt(one, at(9, 5), at(9, 5) + 30_000)).toBe(doing);
+  });
+
+  it('hears of a launch message the words of the person alone', () => {
+    const said = (text: string) => [{ at: at(9), who: 'person', tool: null, text } as Words];
+    const launch = 'You are a fiber worker: activate the skills.\nFiber: one';
+    expect(heardAt(said(`${launch}\nFrom User:\nUse tabs.\nPlease.`), at(9))).toMatchObject([
+      { text: 'Use tabs.\nPlease.' },
+    ]);
+    expect(heardAt(said(launch), at(9))).toEqual([]);
+    expect(heardAt(said('Use tabs.'), at(9))).toMatchObject([{ text: 'Use tabs.' }]);
   });
 
   it('counts those at work first, and names them', () => {
-    const doers = doersAt([waiting, working, lane({ title: 'Idle', spans })], at(9, 5));
+    const doers = doersAt([waiting, working, lane({ title: 'Idle', spans })], at(9, 5), at(20));
     expect(doers.map(({ doing }) => doing)).toEqual(['worked', 'waited', 'idle']);
     expect(countWords(doers, true)).toBe('one agent working, one waiting for you, one idle');
     expect(lineAt(doers, at(9, 5), true)).toBe(
