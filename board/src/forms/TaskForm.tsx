@@ -9,6 +9,7 @@ import { go } from '../lib/url.ts';
 import { ModeField } from '../meeting/ModeField.tsx';
 import { startMeeting, useMeeting } from '../meeting/meeting.ts';
 import { Running } from '../meeting/Running.tsx';
+import { missingAgents } from '../model/first-run.ts';
 import { refusedMeeting, SELDOM_MS } from '../model/meeting.ts';
 import { pictureFault } from '../model/picture-rules.ts';
 import {
@@ -21,7 +22,7 @@ import {
   type TaskKind,
 } from '../model/task.ts';
 import { titleOf } from '../model/task-text.ts';
-import type { AgentsReply, Captured, FiberStores, Meeting, Rehearsal } from '../model/wire.ts';
+import type { AgentsReply, Captured, DoctorReply, FiberStores, Meeting, Rehearsal } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Field } from '../ui/Field.tsx';
@@ -58,6 +59,7 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
   const agents = useRead<AgentsReply>(
     draft.host === '' ? '/agents' : `/agents?origin=${encodeURIComponent(draft.host)}`,
   );
+  const doctor = useRead<DoctorReply>(draft.host === '' ? '/doctor' : null);
   const close = () => go({ sheet: null });
   const edited = () => {
     edits.current += 1;
@@ -219,7 +221,13 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
               </div>
               {kind === 'capture' && <MeetingField draft={draft} set={set} error={errorOf('meeting')} />}
               <div className={styles.row}>
-                <AgentFields draft={draft} agents={agents.value} set={set} errorOf={errorOf} />
+                <AgentFields
+                  draft={draft}
+                  agents={agents.value}
+                  doctor={doctor.value}
+                  set={set}
+                  errorOf={errorOf}
+                />
               </div>
               <Pictures
                 pictures={pictures}
@@ -437,12 +445,16 @@ function HostField({ stores, draft, set }: FieldProps & { stores: FiberStores | 
 
 type AgentFieldsProps = FieldProps & {
   agents: AgentsReply | undefined;
+  /** Of the host of the task; undefined where it is another one. */
+  doctor: DoctorReply | undefined;
   errorOf(field: TaskField): string | null;
 };
 
-function AgentFields({ draft, agents, set, errorOf }: AgentFieldsProps): ReactNode {
+function AgentFields({ draft, agents, doctor, set, errorOf }: AgentFieldsProps): ReactNode {
   const { levels, usual } = effortsOf(agents, draft);
   const ids = agents?.agents.map(({ id }) => id) ?? [];
+  const missing = doctor === undefined || agents === undefined ? null : missingAgents(doctor, agents);
+  const nameOf = (id: string) => (missing?.has(id) === true ? `${id}: its program is not found` : id);
   const efforts = draft.effort === '' || levels.includes(draft.effort) ? levels : [draft.effort, ...levels];
   return (
     <>
@@ -453,11 +465,15 @@ function AgentFields({ draft, agents, set, errorOf }: AgentFieldsProps): ReactNo
             value={draft.agent}
             onChange={({ target }) => set({ agent: target.value, effort: '' })}
           >
-            <option value="">{agents?.default ? `${agents.default} (default)` : 'The default one'}</option>
+            <option value="">
+              {agents?.default ? `${nameOf(agents.default)} (default)` : 'The default one'}
+            </option>
             {(draft.agent === '' || ids.includes(draft.agent) ? ids : [draft.agent, ...ids])
               .filter((id) => id !== agents?.default)
               .map((id) => (
-                <option key={id}>{id}</option>
+                <option key={id} value={id}>
+                  {nameOf(id)}
+                </option>
               ))}
           </select>
         )}

@@ -24,7 +24,7 @@ export type HostFacts = {
 
 /** From nothing to the first task, in the order in which the gaps are closed. */
 export function firstSteps({ doctor, agents, origin, state }: HostFacts): readonly Step[] {
-  return [tmux(doctor), agent(doctor, agents), store(origin), launches(state), TASK];
+  return [tmux(doctor), agentStep(doctor, agents), store(origin), launches(state), TASK];
 }
 
 const TASK: Step = {
@@ -48,11 +48,12 @@ function tmux(doctor: DoctorReply | undefined): Step {
   };
 }
 
-function agent(doctor: DoctorReply | undefined, agents: AgentsReply | undefined): Step {
+/** Whether a worker can be started: an agent program that is found and not signed out. */
+export function agentStep(doctor: DoctorReply | undefined, agents: AgentsReply | undefined): Step {
   const step = { name: 'agent', title: 'A coding agent' } as const;
   if (doctor === undefined || agents === undefined) return { ...step, ...LOOKING };
-  const found = new Set(doctor.tools.flatMap(({ name, path }) => (path === null ? [] : [name])));
-  const usable = agents.agents.filter(({ cli }) => found.has(cli));
+  const missing = missingAgents(doctor, agents);
+  const usable = agents.agents.filter(({ id }) => !missing.has(id));
   if (usable.length === 0)
     return {
       ...step,
@@ -82,6 +83,12 @@ function agent(doctor: DoctorReply | undefined, agents: AgentsReply | undefined)
         : `${names} found, signed in to ${signed}.`,
     command: null,
   };
+}
+
+/** The ids of the agents whose program the daemon does not find. */
+export function missingAgents(doctor: DoctorReply, { agents }: AgentsReply): ReadonlySet<string> {
+  const found = new Set(doctor.tools.flatMap(({ name, path }) => (path === null ? [] : [name])));
+  return new Set(agents.flatMap(({ id, cli }) => (found.has(cli) ? [] : [id])));
 }
 
 function store(origin: StoreOrigin | undefined): Step {

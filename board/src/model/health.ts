@@ -1,4 +1,5 @@
-import type { DoctorReply, State, Version } from './wire.ts';
+import { agentStep } from './first-run.ts';
+import type { AgentsReply, DoctorReply, State, Version } from './wire.ts';
 import { sentence } from './wording.ts';
 
 /** Something that is not as it should be, in the words of the daemon, and how to fix it. */
@@ -19,14 +20,16 @@ export type Known = {
   state?: State | undefined;
   version?: Version | undefined;
   doctor?: DoctorReply | undefined;
+  agents?: AgentsReply | undefined;
 };
 
 /** Everything that is wrong with a host, worst first. */
-export function faultsOf({ state, version, doctor }: Known): Fault[] {
+export function faultsOf({ state, version, doctor, agents }: Known): Fault[] {
   const found = [
     ...(version === undefined ? [] : ofVersion(version)),
     ...(state === undefined ? [] : ofState(state)),
     ...(doctor === undefined ? [] : ofTools(doctor)),
+    ...ofAgents(doctor, agents),
   ];
   return found.toSorted((a, b) => Number(b.level === 'fault') - Number(a.level === 'fault'));
 }
@@ -103,6 +106,12 @@ function ofTools({ tools, path }: DoctorReply): Fault[] {
       what: `The daemon does not find ${name}; its PATH is ${path}.`,
       mend: `install ${name}, or start the daemon from a shell that finds it: svc daemon restart`,
     }));
+}
+
+/** No worker can start without one agent program. */
+function ofAgents(doctor: DoctorReply | undefined, agents: AgentsReply | undefined): Fault[] {
+  const { done, says, command } = agentStep(doctor, agents);
+  return done === false ? [{ key: 'agents', level: 'fault', of: 'agents', what: says, mend: command }] : [];
 }
 
 const OWNERS: Readonly<Record<State['poll_health']['mux']['owner']['kind'], string>> = {

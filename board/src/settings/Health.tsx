@@ -5,7 +5,7 @@ import { useHostState } from '../lib/host-state.ts';
 import { useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
 import { type Fault, faultsOf, muxWords } from '../model/health.ts';
-import type { DoctorReply, State, Version } from '../model/wire.ts';
+import type { AgentsReply, DoctorReply, State, Version } from '../model/wire.ts';
 import { lasting, moment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
@@ -20,12 +20,16 @@ export function Health(): ReactNode {
   const state = useHostState({ every_ms: EVERY_MS });
   const version = useRead<Version>('/version', { every_ms: EVERY_MS });
   const doctor = useRead<DoctorReply>('/doctor');
-  const faults = faultsOf({ state: state.value, version: version.value, doctor: doctor.value });
-  const known = state.value !== undefined && version.value !== undefined && doctor.value !== undefined;
+  const agents = useRead<AgentsReply>('/agents');
+  const reads = [state, version, doctor, agents];
+  const faults = faultsOf({
+    ...{ state: state.value, version: version.value, doctor: doctor.value, agents: agents.value },
+  });
+  const known = reads.every(({ value }) => value !== undefined);
   return (
     <>
       <h2 className={styles.title}>Health</h2>
-      {[state, version, doctor].map(
+      {reads.map(
         ({ refusal }, index) =>
           refusal !== null && (
             // biome-ignore lint/suspicious/noArrayIndexKey: these three, in this order.

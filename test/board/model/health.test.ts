@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { faultsOf, type Known, muxWords } from '../../../board/src/model/health.ts';
+import type { AgentsReply } from '../../../board/src/model/wire.ts';
 
 const known = (of: { state?: object; version?: object; doctor?: object } = {}) =>
   ({
@@ -22,6 +23,17 @@ describe('what is wrong with a host', () => {
   it('is nothing when all is well, or nothing is known yet', () => {
     expect(faultsOf(known())).toEqual([]);
     expect(faultsOf({})).toEqual([]);
+  });
+
+  it('is a fault where no agent program is found, since no worker can start', () => {
+    const agents = { agents: [{ id: 'opus', cli: 'claude' }], default: 'opus' } as unknown as AgentsReply;
+    const doctor = (path: string | null) => ({
+      ...{ path: '/bin', tools: [{ name: 'claude', path, version: null }], agents: [] },
+    });
+    expect(told({ ...known({ doctor: doctor(null) }), agents })).toEqual([
+      ['fault', 'agents', expect.stringContaining('None of claude is found.'), 'svc doctor'],
+    ]);
+    expect(told({ ...known({ doctor: doctor('/bin/claude') }), agents })).toEqual([]);
   });
 
   it('names a component that does not run, and what fixes one that failed', () => {
