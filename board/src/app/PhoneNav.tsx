@@ -26,9 +26,10 @@ export function PhoneNav(): ReactNode {
         Stash
       </button>
       <button type="button" className={styles.capture} onClick={() => go({ sheet: 'capture' })}>
-        <svg width="22" height="22" viewBox="0 0 22 22" aria-label="Capture">
+        <svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">
           <path d="M11 4v14M4 11h14" />
         </svg>
+        Capture
       </button>
       <button
         type="button"

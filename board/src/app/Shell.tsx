@@ -90,6 +90,7 @@ export function Shell(): ReactNode {
       <GestureLayer />
       {fiber !== null && shown === 'screen' && <Late of={SCREEN} with={{ fiber, origin }} />}
       {phone && <Late of={RECORDING} with={{}} meanwhile={null} />}
+      <Toasts />
       {phone && <PhoneNav />}
       {(sheet === 'stash' || sheet === 'capture') && (
         <Late key={sheet} of={TASK_FORM} with={{ kind: sheet }} />
@@ -98,7 +99,6 @@ export function Shell(): ReactNode {
       {sheet === 'meeting' && <Late of={MEETING} with={{}} />}
       {sheet === 'hosts' && <Late of={HOSTS} with={{}} />}
       {sheet === 'keys' && <Late of={KEY_SHEET} with={{}} />}
-      <Toasts />
     </div>
   );
 }

@@ -56,6 +56,7 @@ export const CardView = memo(function CardView({
         <p className={styles.facts}>
           {path !== null && <span className={styles.path}>{path}</span>}
           {agent !== null && <b>{agent}</b>}
+          {card.shares_folder && <span>shared folder</span>}
           {card.aged !== null ? (
             <AgedHost aged={card.aged} />
           ) : state === 'elsewhere' ? (
@@ -108,7 +109,7 @@ function FactText({ fact }: { fact: Fact }): ReactNode {
 function factText(fact: Fact, now: number, today: string): string {
   switch (fact.kind) {
     case 'due':
-      return `due ${shortDay(fact.day, today)}`;
+      return `${fact.day < today ? 'overdue since' : 'due'} ${shortDay(fact.day, today)}`;
     case 'soon':
       return 'starts soon';
     case 'closed':

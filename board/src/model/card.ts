@@ -33,6 +33,8 @@ export type Card = {
   path: string | null;
   outcome: string | null;
   agent: string | null;
+  /** Other workers work in its folder too. */
+  shares_folder: boolean;
   host: string;
   /** Where its host is not fresh. */
   aged: Aged | null;
@@ -97,6 +99,7 @@ export function cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Car
     path: row.id === row.name ? null : row.id,
     outcome: row.outcome?.trim() ? row.outcome : null,
     agent: agentOf(row),
+    shares_folder: row.shares_folder_with !== undefined,
     host: row.svc?.host ?? row.origin,
     aged,
     state,
@@ -120,10 +123,10 @@ function agedBand(told: CardState, { host }: Aged): Band {
   return { tone: 'quiet', text: `${STATE_NAMES[told]} when ${host} was last heard of.` };
 }
 
-function agentOf({ svc, runtime, shares_folder_with }: FiberRow): string | null {
+function agentOf({ svc, runtime }: FiberRow): string | null {
   const agent = runtime?.agent ?? svc?.agent;
   if (agent === undefined) return null;
-  return [agent, svc?.effort, shares_folder_with && 'in a shared folder'].filter(Boolean).join(' ');
+  return [agent, svc?.effort].filter(Boolean).join(' ');
 }
 
 function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
