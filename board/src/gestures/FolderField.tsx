@@ -1,13 +1,22 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { chooseFolder } from '../lib/folder-dialog.ts';
+import { useRead } from '../lib/reads.ts';
+import { projectChoices } from '../model/task.ts';
+import type { FiberStores } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
 import styles from './Forms.module.css';
 
 type FolderFieldProps = { value: string; host: string | undefined; onChange(folder: string): void };
 
-/** The folder that a worker is started in, by its path or in the folder dialog of the host where that has one. */
+/**
+ * The folder that a worker is started in: one of the projects of the host, another path, or one from the folder dialog of
+ * the host where that has one.
+ */
 export function FolderField({ value, host, onChange }: FolderFieldProps): ReactNode {
+  const projects = useId();
+  const stores = useRead<FiberStores>('/fiber-stores').value;
+  const choices = projectChoices(stores?.origins[host ?? stores.host], '');
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const choose = async () => {
@@ -24,6 +33,7 @@ export function FolderField({ value, host, onChange }: FolderFieldProps): ReactN
           <input
             {...input}
             value={value}
+            list={projects}
             autoComplete="off"
             spellCheck={false}
             onChange={({ target }) => {
@@ -31,6 +41,11 @@ export function FolderField({ value, host, onChange }: FolderFieldProps): ReactN
               onChange(target.value);
             }}
           />
+          <datalist id={projects}>
+            {choices.map((path) => (
+              <option key={path} value={path} />
+            ))}
+          </datalist>
           <Button disabled={busy} onClick={() => void choose()}>
             Choose…
           </Button>

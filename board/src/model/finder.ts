@@ -3,8 +3,19 @@ import type { FiberRow } from './wire.ts';
 /** A part of a text that matched, from its first character to the one after its last. */
 export type Mark = readonly [start: number, end: number];
 
+/** A text, and what matched in it. */
+export type MarkedText = { text: string; matches: readonly Mark[] };
+
 /** A fiber that was found; `marks` are parts of its name. */
-export type FoundFiber = { row: FiberRow; marks: readonly Mark[] };
+export type FoundFiber = {
+  row: FiberRow;
+  marks: readonly Mark[];
+  terms: readonly string[];
+  /** What matched of its outcome, where a word is in nothing else; null for no such word. */
+  outcome: MarkedText | null;
+};
+/** Characters of an outcome before the first that matched. */
+const BEFORE_MATCH = 30;
 
 /** What one fiber is found by, without case and accents. */
 type Words = {
@@ -47,8 +58,15 @@ export class FiberFinder {
       if (score !== null) hits.push({ row, score });
     }
     hits.sort((a, b) => b.score - a.score || byUse(a.row, b.row));
-    const found = hits.slice(0, most).map(({ row }) => ({ row, marks: marksIn(row.name, terms) }));
+    const found = hits.slice(0, most).map(({ row }) => ({
+      ...{ row, terms, marks: marksIn(row.name, terms) },
+      outcome: this.#isByOutcome(row, terms) ? excerptOf(row.outcome ?? '', terms) : null,
+    }));
     return { found, total: hits.length };
+  }
+
+  #isByOutcome(row: FiberRow, terms: readonly string[]): boolean {
+    return terms.some((term) => termScore(this.#wordsOf(row), term) === SCORES.outcome_word);
   }
 
   #wordsOf(row: FiberRow): Words {
@@ -127,6 +145,12 @@ export function marksIn(text: string, terms: readonly string[]): Mark[] {
     if (at >= 0) marks.push([at, at + term.length]);
   }
   return joined(marks);
+}
+
+function excerptOf(text: string, terms: readonly string[]): MarkedText {
+  const from = Math.max(0, (marksIn(text, terms)[0]?.[0] ?? 0) - BEFORE_MATCH);
+  const excerpt = from === 0 ? text : `…${text.slice(from)}`;
+  return { text: excerpt, matches: marksIn(excerpt, terms) };
 }
 
 /** A text in pieces, in order; those that matched are marked. */

@@ -49,6 +49,7 @@ export function WorkerScreen({ session, origin }: WorkerOf): ReactNode {
           onScroll={onScroll}
         >
           <div className={styles.lines}>
+            {count === 0 && watched.state.kind === 'live' && <p>The screen is blank.</p>}
             {lines.map((runs, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: this is the number of the line, which it keeps.
               <Line key={screen.first + index} runs={runs} palette={palette} />

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { cardOf } from '../model/card.ts';
 import type { Command } from '../model/commands.ts';
 import type { Day } from '../model/days.ts';
-import { type FoundFiber, type Mark, piecesOf } from '../model/finder.ts';
+import { type FoundFiber, type Mark, marksIn, piecesOf } from '../model/finder.ts';
 import { foundPlace } from '../model/found-place.ts';
 import type { Aged } from '../model/hosts.ts';
 import type { FiberRow, SearchHit } from '../model/wire.ts';
@@ -24,7 +24,9 @@ export function FiberView({ of, today, aged }: FiberViewProps): ReactNode {
   const card = of.row === undefined ? null : cardOf(of.row, today, aged);
   const name = of.kind === 'fiber' ? { text: of.row.name, matches: of.marks } : of.hit.name;
   const id = of.kind === 'fiber' ? of.row.id : (of.row?.id ?? of.hit.path);
-  const snippet = of.kind === 'text' ? (of.hit.snippets[0] ?? of.hit.outcome) : null;
+  const snippet = of.kind === 'text' ? (of.hit.snippets[0] ?? of.hit.outcome) : of.outcome;
+  const terms = of.kind === 'fiber' ? of.terms : [];
+  const marked = (text: string) => <Marked text={text} marks={marksIn(text, terms)} />;
   const tags = of.row?.tags ?? [];
   return (
     <>
@@ -38,9 +40,11 @@ export function FiberView({ of, today, aged }: FiberViewProps): ReactNode {
         </span>
         {snippet === null ? (
           <span className={styles.facts}>
-            <span className={styles.path}>{id}</span>
-            {card !== null && <span>{card.host}</span>}
-            {tags.length > 0 && <span className={styles.tags}>{tags.map((tag) => `#${tag}`).join(' ')}</span>}
+            <span className={styles.path}>{marked(id)}</span>
+            {card !== null && <span>{marked(card.host)}</span>}
+            {tags.length > 0 && (
+              <span className={styles.tags}>{marked(tags.map((tag) => `#${tag}`).join(' '))}</span>
+            )}
           </span>
         ) : (
           <span className={styles.snippet}>

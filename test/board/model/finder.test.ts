@@ -40,6 +40,15 @@ describe('the finder', () => {
     expect(ids(typed)).toEqual(found);
   });
 
+  it('shows the part of the outcome that matched, where nothing else did', () => {
+    const outcome = `${'Grid and '.repeat(10)}margins agreed.`;
+    const of = [row({ id: 'coast/atlas', name: 'Tidal atlas', outcome })];
+    const [found] = find('atlas margins', of).found;
+    expect(found?.outcome?.text).toMatch(/^….{30}margins agreed\.$/);
+    expect(found?.outcome?.matches).toEqual([[31, 38]]);
+    expect(find('atlas', of).found[0]?.outcome).toBeNull();
+  });
+
   it('begins with what can be worked on and changed last where nothing was typed', () => {
     expect(ids('  ')).toEqual(['ops/watch', 'web/cafe', 'coast/atlas', 'coast/tides', 'web/undertow']);
     expect(find('', rows, 2)).toMatchObject({ total: 5, found: [{}, {}] });
