@@ -1840,14 +1840,6 @@ export const LIMITS = [
         'API',
       ],
       [
-        'contract/http/meeting.ts',
-        'MOST_LAUNCH_CHARS',
-        'The id of a recording in a query',
-        'characters',
-        '`invalid_request`',
-        'API',
-      ],
-      [
         'meetings/meeting-name.ts',
         'TITLE_CHARS',
         'The title of a meeting, from the first line of its note',

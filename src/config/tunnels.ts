@@ -8,6 +8,7 @@ import {
   type ServiceManager,
   type ServiceSurroundings,
   type ServiceUnit,
+  serviceManagerOf,
 } from '../platform/service-manager.ts';
 import type { ServiceJob } from '../platform/service-units.ts';
 import { noRemoteCalled } from './remotes.ts';
@@ -97,16 +98,20 @@ export function tunnelsOf(remotes: readonly Remote[], names?: readonly string[])
   });
 }
 
-/** What an install of tunnels would do; `files` are the files of its units, before and after. */
+/**
+ * What an install of tunnels would do; `files` are the files of its units, before and after. `fault`: nothing would keep
+ * them up here.
+ */
 export type TunnelPlan = {
   manager: ServiceManager;
   units: TunnelUnit[];
   files: { path: string; before: string | null; after: string }[];
+  fault: CodedError | null;
 };
 
 /**
- * Plans to keep up the tunnels of these remotes, or of all that want one. Throws what `tunnelsOf` throws,
- * `no_service_manager` where nothing would keep them up, and `invalid_config` without `ssh`.
+ * Plans to keep up the tunnels of these remotes, or of all that want one. Throws what `tunnelsOf` throws, and
+ * `invalid_config` without `ssh`.
  */
 export async function planTunnels(
   remotes: readonly Remote[],
@@ -114,8 +119,8 @@ export async function planTunnels(
   surroundings: ServiceSurroundings,
 ): Promise<TunnelPlan> {
   const tunnels = tunnelsOf(remotes, names);
-  const manager = await findServiceManager(surroundings);
-  if (manager === null) throw noServiceManager(tunnels.map(({ remote }) => remote));
+  const manager = serviceManagerOf(surroundings);
+  const fault = (await manager.answers()) ? null : noServiceManager(tunnels.map(({ remote }) => remote));
   const ssh = sshProgram(surroundings.env);
   const units = await tunnelUnits(manager, tunnels, ssh);
   const files = units.map(({ name, path, content }) => ({
@@ -123,22 +128,29 @@ export async function planTunnels(
     before: manager.installed(name),
     after: content,
   }));
-  return { manager, units, files };
+  return { manager, units, files, fault };
 }
 
 /** What `installTunnels` does with a plan, after "Would". */
-export function whatToInstall({ units }: Pick<TunnelPlan, 'units'>): string {
+export function whatToInstall({ units, fault }: Pick<TunnelPlan, 'units' | 'fault'>): string {
   const started = units.filter(({ state }) => state !== 'active');
   if (units.length === 0) return 'install nothing: no entry of remotes.json asks for a tunnel';
   if (started.length === 0) return 'write nothing: these tunnels are up already';
-  return `install and start ${started.map(({ name }) => name).join(', ')}`;
+  const install = `install and start ${started.map(({ name }) => name).join(', ')}`;
+  return fault === null ? install : `${install}, which cannot be done: ${fault.message}`;
 }
 
-/** Installs the units and starts them; one that runs with this text already is left alone. */
-export async function installTunnels({ manager, units }: TunnelPlan): Promise<TunnelUnit[]> {
+/**
+ * Installs the units and starts them; one that runs with this text already is left alone. Throws `no_service_manager` where
+ * nothing would keep them up, and `service_manager_failed`.
+ */
+export async function installTunnels({ manager, units, fault }: TunnelPlan): Promise<TunnelUnit[]> {
   const installed: TunnelUnit[] = [];
   for (const { remote, state, ...unit } of units) {
-    if (state !== 'active') await manager.install(unit);
+    if (state !== 'active') {
+      if (fault !== null) throw fault;
+      await manager.install(unit);
+    }
     installed.push({ remote, ...unit, state: await manager.state(unit.name) });
   }
   return installed;

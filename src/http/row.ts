@@ -41,7 +41,7 @@ export type Row = {
   /** `ready`: answered with 503 `booting` until every component has started (RDY-1); `always`: exempt (RDY-3). */
   state: 'ready' | 'always';
   query?: z.ZodType;
-  /** True where the query is for the page that is served, which reads it as a browser does: no form of it is refused. */
+  /** True where the query is of a page, and is read as a browser reads it: no form of it is refused. */
   page_query?: boolean;
   /** `bytes`: taken as it comes, whatever its type, over a buffer of its own. */
   body?: z.ZodType | 'bytes';

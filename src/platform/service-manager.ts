@@ -19,6 +19,8 @@ export type ServiceState = 'active' | 'restarting' | 'failed' | 'inactive';
 /** What keeps the programs of this user running. */
 export type ServiceManager = {
   kind: 'systemd' | 'launchd';
+  /** False on many login nodes and in containers, where nothing can be installed; what is there can be told all the same. */
+  answers(): Promise<boolean>;
   unitOf(job: ServiceJob): ServiceUnit;
   /** The text of the unit that is installed under this name; null for none. */
   installed(name: string): string | null;
@@ -44,21 +46,18 @@ export type ServiceSurroundings = {
 const ANSWER_MS = 10_000;
 const MOST_OUTPUT_BYTES = 256 * 1024;
 
-/** The service manager of this user; null where none answers, as on many login nodes and in containers. */
-export async function findServiceManager(surroundings: ServiceSurroundings): Promise<ServiceManager | null> {
+/** The service manager that the system of this user has, if one answers. */
+export function serviceManagerOf(surroundings: ServiceSurroundings): ServiceManager {
   const { platform, env, home, uid } = surroundings;
-  if (platform === 'darwin') {
-    const launchctl = findExecutable('launchctl', env.PATH ?? '');
-    if (launchctl === null) return null;
-    const ask = asker(surroundings, launchctl);
-    const session = `gui/${uid}`;
-    return (await ask(['print', session])).ok ? launchd(ask, session, home) : null;
-  }
-  const systemctl = findExecutable('systemctl', env.PATH ?? '');
-  if (systemctl === null) return null;
-  const ask = asker(surroundings, systemctl);
-  const answers = (await ask(['--user', 'show-environment'])).ok;
-  return answers ? systemd((args) => ask(['--user', ...args]), configFolder(env, home)) : null;
+  if (platform === 'darwin') return launchd(asker(surroundings, 'launchctl'), `gui/${uid}`, home);
+  const ask = asker(surroundings, 'systemctl');
+  return systemd((args) => ask(['--user', ...args]), configFolder(env, home));
+}
+
+/** The service manager of this user; null where none answers. */
+export async function findServiceManager(surroundings: ServiceSurroundings): Promise<ServiceManager | null> {
+  const manager = serviceManagerOf(surroundings);
+  return (await manager.answers()) ? manager : null;
 }
 
 function configFolder(env: NodeJS.ProcessEnv, home: string): string {
@@ -69,7 +68,9 @@ function configFolder(env: NodeJS.ProcessEnv, home: string): string {
 type Said = { ok: boolean; stdout: string; detail: string };
 type Ask = (args: readonly string[]) => Promise<Said>;
 
-function asker({ env, runner }: ServiceSurroundings, file: string): Ask {
+function asker({ env, runner }: ServiceSurroundings, program: string): Ask {
+  const file = findExecutable(program, env.PATH ?? '');
+  if (file === null) return async () => ({ ok: false, stdout: '', detail: `${program} is not on the PATH` });
   return async (args) => {
     const limits = { timeout_ms: ANSWER_MS, max_output_bytes: MOST_OUTPUT_BYTES };
     const result = await runner.run({ file, args, env, cwd: '/', ...limits });
@@ -90,6 +91,7 @@ function systemd(ask: Ask, config: string): ServiceManager {
     must(ask(['restart', `${name}.service`]), `systemctl --user restart ${name}`);
   return {
     kind: 'systemd',
+    answers: async () => (await ask(['show-environment'])).ok,
     unitOf: (job) => ({ name: job.name, path: files.pathOf(job.name), content: systemdUnit(job) }),
     installed: files.read,
     named: files.named,
@@ -123,6 +125,7 @@ function launchd(ask: Ask, session: string, home: string): ServiceManager {
   };
   return {
     kind: 'launchd',
+    answers: async () => (await ask(['print', session])).ok,
     unitOf(job) {
       const log = join(home, 'Library', 'Logs', `${job.name}.log`);
       return { name: job.name, path: files.pathOf(job.name), content: launchdPlist(job, log) };

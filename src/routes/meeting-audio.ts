@@ -69,6 +69,7 @@ export function meetingAudioRow(relay: PhoneRelay, clock: Clock): Row {
     routing: 'local',
     state: 'ready',
     query: audioQuerySchema,
+    page_query: true,
     socket: {
       sends: audioMessageSchema,
       takes: { message: 'bytes', most_bytes: MESSAGE_BYTES },

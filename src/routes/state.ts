@@ -14,16 +14,16 @@ const PART_DEADLINE_MS = 2_000;
 export function stateRows(callers: Callers, parts: RemoteParts, context: RouteContext): Row[] {
   const { poller, ledgers, fleet, audio } = callers;
   const deadline = { deadline_ms: PART_DEADLINE_MS };
-  const readState = async (): Promise<Omit<State, 'host' | 'generated_at'>> => {
+  const readState = async (): Promise<State> => {
     const [poller_state, ledgers_state, fleet_state, audio_state] = await Promise.all([
       poller.call('state', {}),
       orNull(ledgers.call('state', {}, deadline)),
       orNull(fleet.call('state', {}, deadline)),
       orNull(audio.call('state', {}, deadline)),
     ]);
-    return { ...poller_state, ledgers: ledgers_state, fleet: fleet_state, audio: audio_state };
+    const own = { host: context.host, generated_at: context.clock.now(), ...poller_state };
+    return { ...own, ledgers: ledgers_state, fleet: fleet_state, audio: audio_state };
   };
-  const head = () => ({ host: context.host, generated_at: context.clock.now() });
   const common = { method: 'GET', page: 'why.md', state: 'ready', body_limit: 0, shared: true } as const;
   return [
     defineRow({
@@ -32,15 +32,12 @@ export function stateRows(callers: Callers, parts: RemoteParts, context: RouteCo
       summary: 'Workers, blocked and held fibers, standing roles, poll health',
       routing: 'local',
       replies: { 200: stateSchema },
-      async handler() {
-        const state: State = { ...head(), ...(await readState()) };
-        return { status: 200, json: state };
-      },
+      handler: async () => ({ status: 200, json: await readState() }),
     }),
     defineRow({
       ...common,
       path: '/api/v1/state/composite',
-      summary: 'Workers, blocked and held fibers, standing roles, poll health of all hosts',
+      summary: 'The state of this host, and that of every host as it told it last',
       routing: 'fan-in',
       replies: { 200: stateCompositeSchema, 304: 'empty' },
       async handler() {
@@ -48,11 +45,11 @@ export function stateRows(callers: Callers, parts: RemoteParts, context: RouteCo
         const compose = async (): Promise<Reply> => {
           const state = await readState();
           const others = await asked;
-          const read = Buffer.from(JSON.stringify({ ...head(), ...state }));
           const told = [context.git_short_sha, JSON.stringify(state, withoutTimes), tagOfParts(others)];
           return {
             status: 200,
-            pieces: wrapRead(context, read, {}, others),
+            // The state comes first, and as the part of this host again: who reads all hosts reads each in the same way.
+            pieces: wrapRead(context, Buffer.from(JSON.stringify(state)), state, others),
             content_type: 'application/json',
             etag: `W/"${sha256Of(told.join('\n'))}"`,
           };
@@ -65,7 +62,7 @@ export function stateRows(callers: Callers, parts: RemoteParts, context: RouteCo
 
 /** A host that answers again and again is as it was. */
 function withoutTimes(key: string, value: unknown): unknown {
-  return key === 'last_ok_at' ? undefined : value;
+  return key === 'last_ok_at' || key === 'generated_at' ? undefined : value;
 }
 
 function orNull<T>(part: Promise<T>): Promise<T | null> {

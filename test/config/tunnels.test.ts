@@ -222,6 +222,7 @@ describe('what is there of the units', () => {
   const files = new Map<string, string>();
   const manager = {
     kind: 'systemd',
+    answers: async () => true,
     unitOf: (job) => ({ name: job.name, path: `/u/${job.name}`, content: systemdUnit(job) }),
     installed: (name) => files.get(name) ?? null,
     named: (prefix) =>

@@ -453,6 +453,16 @@ describe('the audio of a phone', () => {
     await own.when('connected');
   });
 
+  it('[AUD-1] [AUD-6] [AUD-10] is refused in a message for a launch of any form', async () => {
+    await startDaemon();
+    const overlong = `launch=${'x'.repeat(5_000)}`;
+    for (const query of ['launch=', overlong, 'launch=%zz%ff', 'launch=a&launch=b', 'launch=%00%0a']) {
+      const { told, closed } = phone(`?${query}`);
+      expect([query, await closed]).toMatchObject([query, { code: 4404 }]);
+      expect(told).toEqual([{ state: 'refused', reason: expect.any(String) }]);
+    }
+  });
+
   it('[AUD-9] tells the whole reason in its message, and the beginning of it as it closes', async () => {
     await startDaemon('fails');
     await capture();

@@ -101,6 +101,18 @@ describe('a tunnel', () => {
     expect(await stopTunnel()).toBe(0);
   });
 
+  it('[WPL-19] is shown by the daemon also where no service manager would keep it up', async () => {
+    configure({});
+    const shown = await hub.http.post('/tunnels', { dry_run: true });
+    expect(shown).toMatchObject({
+      status: 200,
+      body: { dry_run: true, units: [{ remote: 'host-b', state: 'not_installed' }] },
+    });
+    expect(shown.text).toContain('cannot be done: no service manager of this user answers here');
+    const refused = await hub.http.post('/tunnels', {});
+    expect(refused).toMatchObject({ status: 501, body: { error: 'no_service_manager' } });
+  });
+
   it('[RTE-2] leads to the port of the other daemon, and is up again after its ssh was killed', async () => {
     configure({ remote_port: Number(owner.address.split(':').at(-1)) });
     const tunnel = startTunnel();

@@ -320,12 +320,6 @@ const PROBES: Probe[] = [
     takes: (size) => meetingMarkSchema.safeParse({ text: x(size) }).success,
   },
   {
-    limit: 'contract/http/meeting.ts MOST_LAUNCH_CHARS',
-    way: 'API',
-    takes: async (size) =>
-      (await ask({ port: served.port }, 'GET', `/api/v1/meeting/audio?launch=${x(size)}`)).status === 426,
-  },
-  {
     limit: 'meetings/meeting-name.ts TITLE_CHARS',
     way: 'API',
     takes: (size) => titleOf(x(size)).length === size,

@@ -73,11 +73,9 @@ export const install = defineVerb({
   json: z.object({ units: z.array(tunnelUnitSchema) }),
   async run(context, { names, dry_run }) {
     const { remotes } = readRemotes(readSettings(context.env));
-    const none = tunnelsOf(remotes, names).length === 0;
-    const plan = none ? null : await planTunnels(remotes, names, surroundingsOf(context));
-    if (dry_run === true)
-      return rehearsed(rehearsedFiles(whatToInstall(plan ?? { units: [] }), plan?.files ?? []));
-    return shown(plan === null ? [] : await installTunnels(plan), context);
+    const plan = await planTunnels(remotes, names, surroundingsOf(context));
+    if (dry_run === true) return rehearsed(rehearsedFiles(whatToInstall(plan), plan.files));
+    return shown(await installTunnels(plan), context);
   },
 });
 

@@ -106,10 +106,8 @@ export const meetingMarkedSchema = z.object({
 });
 export type MeetingMarked = z.infer<typeof meetingMarkedSchema>;
 
-/** Longest id of a recording in a query, in characters. */
-const MOST_LAUNCH_CHARS = 100;
-
-export const audioQuerySchema = z.object({ launch: z.string().min(1).max(MOST_LAUNCH_CHARS).optional() });
+/** A `launch` of any form is taken: the page can read a reason in a message of the socket, and not in a refused upgrade. */
+export const audioQuerySchema = z.object({ launch: z.string().optional() });
 
 /** One JSON message of `GET /meeting/audio` (AUD-3 to AUD-8). After the last three the socket is closed. */
 export const audioMessageSchema = z.discriminatedUnion('state', [

@@ -203,6 +203,7 @@ export const stateSchema = z.object({
 });
 export type State = z.infer<typeof stateSchema>;
 
-/** `GET /state/composite` (RPL-20). */
-export const stateCompositeSchema = compositeOf(stateSchema);
+/** `GET /state/composite` (RPL-20): `GET /state` and the parts of all hosts; only those where the poller does not answer. */
+const stateOriginsSchema = compositeOf(stateSchema);
+export const stateCompositeSchema = stateSchema.extend(stateOriginsSchema.shape).or(stateOriginsSchema);
 export type StateComposite = z.infer<typeof stateCompositeSchema>;

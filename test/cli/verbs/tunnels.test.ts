@@ -100,13 +100,17 @@ describe.runIf(process.platform === 'linux')('svc tunnels', () => {
   });
 
   it.each([[true], [false]])(
-    'says where nothing keeps a tunnel up what to run by hand (%j)',
+    '[WPL-19] shows the units also where nothing keeps a tunnel up, and says what to run by hand (%j)',
     async (exists) => {
       if (exists) manage(false);
+      const shown = await tunnels('install', '--dry-run');
+      expect(shown.out).toContain('+Restart=always');
+      expect(shown.out).toMatch(/cannot be done: no service manager.*svc tunnels run host-b/s);
       await expect(tunnels('install')).rejects.toMatchObject({
         code: 'no_service_manager',
         message: expect.stringContaining('svc tunnels run host-b, svc tunnels run host-c'),
       });
+      expect(existsSync(unit('host-b'))).toBe(false);
       const { out } = await tunnels();
       expect(out).toMatch(
         /no service manager of this user answers here.*\nIn a terminal or in tmux:\n {2}svc tunnels run host-b/,
