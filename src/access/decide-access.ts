@@ -42,10 +42,9 @@ export type AccessDecision =
   | {
       allow: false;
       status: 403;
-      body: { error: ErrorCode & ('peer_refused' | 'forbidden_host' | 'forbidden_origin') } & (
-        | { reason: string }
-        | { message: string }
-      );
+      body: {
+        error: ErrorCode & ('peer_refused' | 'forbidden_host' | 'forbidden_origin' | 'forbidden_use');
+      } & ({ reason: string } | { message: string });
     };
 
 const ALLOW: AccessDecision = { allow: true };
@@ -83,6 +82,19 @@ export function refusePeer(peer: Peer): AccessDecision | null {
     default:
       return peerRefused('peer uid unresolved: unknown kind of peer');
   }
+}
+
+/** What a browser does with an answer, as it says in `Sec-Fetch-Dest`, where nothing of the answer can act for a page. */
+const DATA_USES = new Set([
+  ...['audio', 'document', 'empty', 'frame', 'iframe', 'image', 'track', 'video', 'websocket'],
+]);
+
+/**
+ * May a browser use data in this way? No text that somebody wrote to a disk is run in the origin of the board, as a script, a
+ * worker or a style sheet, although a page of the board itself asks for it. For every answer but the files of the board.
+ */
+export function decideUse(fetch_dest: string | null): AccessDecision {
+  return fetch_dest === null || DATA_USES.has(fetch_dest.toLowerCase()) ? ALLOW : FOREIGN_USE;
 }
 
 /** Browsers count another port of this machine as the same site, but any local user may listen on that port. */
@@ -154,6 +166,16 @@ const FOREIGN_ORIGIN: AccessDecision = {
     error: 'forbidden_origin',
     message:
       'The request comes from a page of another site; use the board itself, or add the origin to SVC_DEV_ORIGINS.',
+  },
+};
+
+const FOREIGN_USE: AccessDecision = {
+  allow: false,
+  status: 403,
+  body: {
+    error: 'forbidden_use',
+    message:
+      'A page asks for data to run or to apply it, as a script or a style sheet; only the files of the board itself are used so.',
   },
 };
 

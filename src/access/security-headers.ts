@@ -44,6 +44,11 @@ const FOREIGN_PAGE_POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
+/** The type under which data is sent: a browser that says nothing of what it does with it runs no script of another type. */
+export function dataType(type: string): string {
+  return /(?:java|ecma|j|live)script/i.test(type) ? 'text/plain; charset=utf-8' : type;
+}
+
 /** Headers of every answer that does not use `SANDBOX_SECURITY_HEADERS`. */
 export const SECURITY_HEADERS: Headers = {
   ...ALWAYS,

@@ -22,6 +22,7 @@ const ERROR_STATUS = {
   attachment_sha256: 400,
   forbidden_host: 403,
   forbidden_origin: 403,
+  forbidden_use: 403,
   peer_refused: 403,
   file_unreadable: 403,
   not_found: 404,

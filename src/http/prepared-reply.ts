@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-headers.ts';
+import { dataType, SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-headers.ts';
 import type { Coding } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
 import { Pieces, type WholeBody } from './pieces.ts';
@@ -40,7 +40,7 @@ export type AnswerTo = {
   reads: boolean;
   headers: Readonly<Record<string, string | undefined>>;
   /** What the row says of its answers. */
-  row: { compress?: boolean; sandbox?: boolean };
+  row: { compress?: boolean; sandbox?: boolean; runs?: boolean };
 };
 
 export const STATUS_LINES = new Map(
@@ -185,7 +185,8 @@ function headerLinesOf(reply: Reply, row: AnswerTo['row'], with_type: boolean): 
 function makeHeaderLines(reply: Reply, row: AnswerTo['row'], with_type: boolean): HeaderLines {
   let after = '';
   if (with_type && ('json' in reply || 'content_type' in reply)) {
-    after = `\r\nContent-Type: ${'json' in reply ? 'application/json' : checked(reply.content_type)}`;
+    const type = 'json' in reply ? 'application/json' : checked(reply.content_type);
+    after = `\r\nContent-Type: ${row.runs === true ? type : dataType(type)}`;
   }
   const modified = lastModified(reply);
   if (modified !== null) after += `\r\nLast-Modified: ${modified}`;

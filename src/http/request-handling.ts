@@ -1,4 +1,10 @@
-import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
+import {
+  type AccessDecision,
+  type AccessPolicy,
+  decideAccess,
+  decideUse,
+  type Peer,
+} from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { type AnsweredRequest, Answering } from './answering.ts';
@@ -192,11 +198,7 @@ export class RequestHandling implements RequestTaker {
       },
       this.#options.access,
     );
-    if (!decision.allow) {
-      this.#options.logger.debug({ request_id: call.exchange.id, ...decision.body }, 'request refused');
-      this.#answers.answer(call, { status: decision.status, json: decision.body });
-      return false;
-    }
+    if (!this.#grants(call, decision)) return false;
     const { expect } = head.headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
       const sentence = 'The only expectation that a request may state is 100-continue.';
@@ -204,6 +206,13 @@ export class RequestHandling implements RequestTaker {
       return false;
     }
     return true;
+  }
+
+  #grants(call: Call, decision: AccessDecision): boolean {
+    if (decision.allow) return true;
+    this.#options.logger.debug({ request_id: call.exchange.id, ...decision.body }, 'request refused');
+    this.#answers.answer(call, { status: decision.status, json: decision.body });
+    return false;
   }
 
   #match(call: Call): void {
@@ -247,6 +256,8 @@ export class RequestHandling implements RequestTaker {
       this.#upgrades.upgrade(call, row, params);
       return;
     }
+    const fetch_dest = call.head.headers['sec-fetch-dest'] ?? null;
+    if (row.runs !== true && !this.#grants(call, decideUse(fetch_dest))) return;
     const booting = row.state === 'ready' ? this.#options.booting() : null;
     if (booting !== null) {
       this.#answers.answer(call, { status: 503, json: booting });

@@ -69,6 +69,8 @@ export type Row = {
    * header decides what is read, and for what is waited for rather than read. Never true where a request has an effect.
    */
   shared?: boolean;
+  /** True for the files of the board: a browser may use no other answer as a script or a style sheet. */
+  runs?: boolean;
   /** True for bytes that somebody else wrote: a browser shows them in an origin of their own, without scripts. */
   sandbox?: boolean;
   /** Shape of each answer that is not an error, by status. */

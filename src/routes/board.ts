@@ -24,6 +24,7 @@ export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<Route
     state: 'always',
     body_limit: 0,
     shared: false,
+    runs: true,
   } as const;
   const current = (name: BoardFile, summary: string): Row =>
     defineRow({

@@ -78,6 +78,7 @@ export function transcriptsRows(
       query: transcriptQuerySchema,
       body_limit: 0,
       shared: true,
+      sandbox: true,
       replies: {
         200: 'content',
         206: 'content',

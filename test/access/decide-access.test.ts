@@ -4,6 +4,7 @@ import {
   type AccessPolicy,
   type AccessQuestion,
   decideAccess,
+  decideUse,
   isLoopbackName,
   type Peer,
   parseHostHeader,
@@ -204,6 +205,23 @@ describe('Origin and Sec-Fetch-Site', () => {
     expect(verdict({ peer, fetch_site: 'cross-site' })).toBe('forbidden_origin');
     expect(verdict({ peer, method: 'POST', origin: own })).toBe('allow');
   });
+});
+
+describe('what a browser does with data', () => {
+  const runs = ['script', 'worker', 'sharedworker', 'serviceworker', 'audioworklet', 'paintworklet', 'xslt'];
+  it.each([...runs, 'Script', 'style', 'json', 'object', 'embed', 'report', 'a-use-of-tomorrow', ''])(
+    '[RPL-10] is refused as %j, with words',
+    (use) => {
+      const message = expect.stringContaining('asks for data to run');
+      const refused = { allow: false, status: 403, body: { error: 'forbidden_use', message } };
+      expect(decideUse(use)).toEqual(refused);
+    },
+  );
+
+  it.each([null, 'empty', 'Document', 'iframe', 'image', 'video', 'audio', 'track', 'websocket'])(
+    '[RPL-10] is allowed as %j',
+    (use) => expect(decideUse(use)).toEqual({ allow: true }),
+  );
 });
 
 const anything = fc.record<AccessQuestion>({

@@ -164,6 +164,41 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     });
   });
 
+  describe('a script on a disk', () => {
+    it('[RPL-10] is never run by the daemon’s own page, as a script, a module or a worker', async () => {
+      const path = daemon.home.write(
+        'evil.js',
+        'globalThis.ran = true; globalThis.postMessage?.("ran", "*")',
+      );
+      const page = await browser.open(`${ownBase()}/`);
+      const source = JSON.stringify(`/api/v1/file?path=${encodeURIComponent(path)}`);
+      const outcomes = await page.learn(`(async () => {
+        const allowed = trustedTypes.createPolicy('test', { createScriptURL: (text) => text });
+        const url = allowed.createScriptURL(${source});
+        const told = (one) => new Promise((done) => {
+          one.onload = () => done('loaded');
+          one.onmessage = () => done('ran');
+          one.onerror = () => done('failed');
+        });
+        const script = (type) => {
+          const element = Object.assign(document.createElement('script'), { type });
+          element.src = url;
+          document.head.append(element);
+          return element;
+        };
+        return [
+          await told(script('text/javascript')),
+          await told(script('module')),
+          await told(new Worker(url)),
+          await navigator.serviceWorker.register(url).then(() => 'ran', () => 'failed'),
+          (await fetch(${source})).status,
+          typeof globalThis.ran,
+        ];
+      })()`);
+      expect(outcomes).toEqual(['failed', 'failed', 'failed', 'failed', 200, 'undefined']);
+    });
+  });
+
   describe('the daemon’s own page', () => {
     it('reads and writes, so the attempts above fail only because of their origin', async () => {
       const page = await browser.open(`${ownBase()}/`);

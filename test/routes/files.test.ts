@@ -95,6 +95,8 @@ describe('GET /file', () => {
     ['a.xml', expect.stringMatching(/^(?:text|application)\/xml\b/)],
     ['a.json', 'application/json; charset=utf-8'],
     ['a.ts', 'text/plain; charset=utf-8'],
+    ['a.js', 'text/plain; charset=utf-8'],
+    ['a.mjs', 'text/plain; charset=utf-8'],
     ['a.PNG', 'image/png'],
     ['a.pdf', 'application/pdf'],
     ['Makefile', 'text/plain; charset=utf-8'],

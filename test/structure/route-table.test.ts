@@ -129,6 +129,28 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
+  it('[RPL-10] [RPL-13] is refused to the board’s own page as a script, a worker or a style, but for the files of the board', async () => {
+    await eachRow(async (row, name) => {
+      for (const use of ['script', 'worker', 'serviceworker', 'audioworklet', 'xslt', 'style']) {
+        const { headers, ...rest } = callOf(row);
+        const answer = await ask({ port: served.port }, row.method, pathOf(row), {
+          ...rest,
+          headers: { ...headers, 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Dest': use },
+        });
+        const is_refused = answer.status === 403 && JSON.parse(answer.body).error === 'forbidden_use';
+        expect(is_refused, `${name} as ${use}`).toBe(/^\/(api\/|metrics)/.test(row.path));
+      }
+    });
+    expect(calls()).toBe(0);
+  });
+
+  it('[RPL-10] [RPL-13] is shown in a sandbox where it answers with the bytes of a file of somebody else', async () => {
+    await eachRow(async (row, name) => {
+      const isForeign = row.runs !== true && Object.values(row.replies).includes('content');
+      expect(row.sandbox === true, name).toBe(isForeign);
+    });
+  });
+
   it('[AUT-3] is refused to a page of another site, as a write or as an upgrade', async () => {
     await eachRow(async (row, name) => {
       const upgrade: Record<string, string> =
