@@ -75,7 +75,7 @@ async function measure({ daemon, name, address, transcript, bare, stop }: Idle):
 
 /** Milliseconds until the transcript has the message, which is given meanwhile. */
 async function untilShown(path: string, id: string, give: () => Promise<unknown>): Promise<number> {
-  const marker = `[message ${id} from `;
+  const marker = `[message ${id} `;
   const { size } = statSync(path);
   const from = performance.now();
   const giving = give();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { silentLogger } from '../../src/base/logger.ts';
+import { newNonce } from '../../src/base/nonce.ts';
 import type { Message } from '../../src/contract/http/messages.ts';
 import { LedgerWriter } from '../../src/messages/ledger-writer.ts';
 import { newRecord } from '../../src/messages/message-record.ts';
@@ -46,7 +47,10 @@ export const bench: Bench = {
       );
       const began = performance.now();
       for (let number = 0; number < STORED; number += 1) {
-        const record = newRecord({ ...message(number), files: [] }, [], Date.now());
+        const record = newRecord(
+          { ...message(number), files: [] },
+          { files: [], nonce: newNonce(), now: Date.now() },
+        );
         const receipt = { ...record.receipt, status: 'accepted' as const, transport: 'terminal' };
         store.write({ ...record, state: 'sent', receipt });
       }

@@ -36,7 +36,7 @@ export class ContextDelivery {
   put(record: MessageRecord, address: SessionAddress): void {
     const { message_id, created_at, evidence } = record;
     const place = evidence !== null && 'transcript' in evidence ? evidence : { transcript: null, offset: 0 };
-    const marker = markerOf(message_id);
+    const marker = markerOf(record);
     this.#world.mailbox.put(address, {
       ...{ message_id, created_at, marker, text: textForAgent(record) },
       ...{ transcript: place.transcript, offset: place.offset },

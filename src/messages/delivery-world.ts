@@ -2,10 +2,11 @@ import { stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { newNonce } from '../base/nonce.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Receipt } from '../contract/http/messages.ts';
-import { hasMessage, markerOf } from '../contract/message-text.ts';
+import { type Framed, hasMessage, markerOf } from '../contract/message-text.ts';
 import type { SessionAddress } from '../contract/session-address.ts';
 import type {
   AppMessage,
@@ -35,6 +36,8 @@ const TMUX_MS = 5_000;
 export type DeliveryWorld = ContextWorld &
   DraftWorld & {
     host: string;
+    /** A text that nobody can guess. */
+    newNonce(): string;
     store: MessageStore;
     ledger: Pick<LedgerWriter, 'since'>;
     files: FileKeeper;
@@ -53,7 +56,7 @@ export type DeliveryWorld = ContextWorld &
     evidence(
       address: SessionAddress,
       place: { transcript: string; offset: number },
-      message: { message_id: string; wake: boolean },
+      message: Framed & { wake: boolean },
     ): Promise<Receipt['status'] | null>;
     /** Gives a text to an app conversation as one message. */
     give(message: AppMessage): Promise<AppMessageOutcome>;
@@ -86,6 +89,7 @@ export function connectDelivery(options: {
         });
   return {
     ...{ host: settings.host_id, clock, logger, files, ...poller },
+    newNonce,
     // The poller may have ended after it gave the text.
     give: async (message) =>
       poller.give(message).catch((error) => ({ kind: 'unknown', detail: messageOf(error) })),
@@ -116,8 +120,8 @@ export function connectDelivery(options: {
         throw error;
       }
     },
-    async evidence({ harness }, { transcript, offset }, { message_id, wake }) {
-      const marker = markerOf(message_id);
+    async evidence({ harness }, { transcript, offset }, { wake, ...framed }) {
+      const marker = markerOf(framed);
       const { stageOf, contextOf } = HARNESSES[harness].messages;
       const records = await recordsFrom(transcript, offset, marker);
       if (wake) return stageOf(records, marker);

@@ -6,7 +6,7 @@ import type { AppMessageStage } from '../contract/threads/app-message.ts';
 import type { ContextDelivery } from './context-delivery.ts';
 import type { DeliveryWorld } from './delivery-world.ts';
 import type { MessageChanges } from './message-changes.ts';
-import type { MessageRecord } from './message-record.ts';
+import { idInConversation, type MessageRecord } from './message-record.ts';
 
 const LOOK_MS = 100;
 /** For how long the conversation is looked at for a message when somebody reads what became of it. */
@@ -45,10 +45,10 @@ export class EvidenceWatch {
 
   /** The record with what its session proves now. */
   async look(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
-    const { evidence, message_id } = record;
+    const { evidence } = record;
     if (evidence === null) return record;
     if ('conversation' in evidence)
-      return this.#changes.seen(record, await this.#stageIn(evidence.conversation, message_id));
+      return this.#changes.seen(record, await this.#stageIn(evidence.conversation, idInConversation(record)));
     const { offset } = evidence;
     // One that was not there before may be there now.
     const transcript = evidence.transcript ?? (await this.#transcriptOf(record, address));

@@ -3,7 +3,7 @@ import type { SessionAddress } from '../contract/session-address.ts';
 import type { OpenWay } from '../harness/harness.ts';
 import type { DeliveryStep } from './delivery-plan.ts';
 import type { DeliveryWorld } from './delivery-world.ts';
-import type { MessageRecord } from './message-record.ts';
+import { idInConversation, type MessageRecord } from './message-record.ts';
 
 /** How a message is about to be given to its session. */
 export type Handing = {
@@ -33,7 +33,7 @@ export async function handingOf(
 ): Promise<Handing> {
   const text = textForAgent(record);
   if (step.kind === 'give') {
-    const { message_id } = record;
+    const message_id = idInConversation(record);
     const thread_id = address.native_id;
     return {
       evidence: { conversation: thread_id },

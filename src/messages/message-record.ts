@@ -12,6 +12,8 @@ export const messageRecordSchema = z.object({
   version: z.literal(1),
   state: z.enum(['waiting', 'sending', 'sent']),
   message_id: z.string(),
+  /** Of the lines around its text, and its id in an app conversation; null in the records of earlier daemons. */
+  nonce: z.string().nullable().default(null),
   /** Digest of everything that the caller chose; a repeated id must have the same. */
   request: z.string(),
   address: z.string(),
@@ -50,12 +52,15 @@ export function digestOf({ address, text, from, wake, files }: Omit<Accepted, 'm
 }
 
 /** A message as it was accepted, with the canonical address and the files that were kept of it. */
-export function newRecord(message: Accepted, files: StoredFile[], now: number): MessageRecord {
+export function newRecord(
+  message: Accepted,
+  { files, nonce, now }: { files: StoredFile[]; nonce: string; now: number },
+): MessageRecord {
   const { message_id, address, from, text, wake } = message;
   return {
     version: 1,
     state: 'waiting',
-    ...{ message_id, address, from, text, wake, files },
+    ...{ message_id, nonce, address, from, text, wake, files },
     hops: 0,
     request: digestOf(message),
     created_at: now,
@@ -70,6 +75,14 @@ export function newRecord(message: Accepted, files: StoredFile[], now: number): 
       ...filesOf(files, 'queued'),
     },
   };
+}
+
+/**
+ * The id of a message in an app conversation. Not the one that its sender chose: what is in the conversation already may
+ * have that.
+ */
+export function idInConversation({ nonce, message_id }: Pick<MessageRecord, 'nonce' | 'message_id'>): string {
+  return nonce ?? message_id;
 }
 
 /** The receipt of a message at a stage. */

@@ -4,12 +4,7 @@ import type { Receipt } from '../contract/http/messages.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { MessageLine } from '../contract/ledger.ts';
 import { textForAgent } from '../contract/message-text.ts';
-import {
-  looksLikeAddress,
-  parseAddress,
-  printAddress,
-  type SessionAddress,
-} from '../contract/session-address.ts';
+import { parseAddress, printAddress, type SessionAddress } from '../contract/session-address.ts';
 import type { MessageTarget } from '../contract/threads/message-target.ts';
 import type { CheckedMessage } from '../contract/threads/messages.ts';
 import type { OpenWay } from '../harness/harness.ts';
@@ -161,8 +156,7 @@ export class MessagesService {
       requireSame(known.request, message, known.receipt);
       return rehearsal(`answer with the receipt of ${message.message_id}; nothing is sent again`);
     }
-    if (looksLikeAddress(message.from))
-      this.#pairs.check(message.from, message.address, this.#world.clock.now());
+    this.#pairs.check(message.from, message.address, this.#world.clock.now());
     const shown = await this.#withPlaces(message);
     const prompt = textForAgent(shown);
     const { step, way } = message.wake
@@ -178,9 +172,10 @@ export class MessagesService {
     return rehearsal(`${step.kind === 'hold' ? 'hold' : 'refuse'} it: ${step.detail}`);
   }
 
-  /** The message as the agent would read it. */
+  /** The message as the agent would read it, but for its nonce: nobody may know that before it is given. */
   async #withPlaces(message: Accepted) {
-    return { ...message, files: await this.#world.files.placesOf(message.message_id, message.files) };
+    const files = await this.#world.files.placesOf(message.message_id, message.files);
+    return { ...message, nonce: this.#world.newNonce(), files };
   }
 
   /** The next step for a message to this address, and the way that it takes; the caller closes it. */
@@ -218,7 +213,6 @@ export class MessagesService {
   /** Keeps the message, which counts between its two sessions from before its first wait on; not if it is not kept. */
   async #beginCounted(message: Accepted, bytes: Uint8Array | null): Promise<MessageRecord> {
     const { from, address } = message;
-    if (!looksLikeAddress(from)) return this.#begin({ ...message, hops: 0 }, bytes);
     const now = this.#world.clock.now();
     const hops = this.#pairs.take(from, address, now);
     try {
@@ -233,7 +227,8 @@ export class MessagesService {
   async #begin(message: Accepted & { hops: number }, bytes: Uint8Array | null): Promise<MessageRecord> {
     const { store, files, clock } = this.#world;
     const kept = await files.keep(message.message_id, { files: message.files, bytes });
-    const record = { ...newRecord(message, kept, clock.now()), hops: message.hops };
+    const nonce = this.#world.newNonce();
+    const record = { ...newRecord(message, { files: kept, nonce, now: clock.now() }), hops: message.hops };
     try {
       store.begin(record);
     } catch (error) {

@@ -6,9 +6,13 @@ export const HOUR_MS = 3_600_000;
 
 type Sent = { from: string; at: number; hops: number };
 
+/** A person writes more to one session than another session does; nobody writes back to a name. */
+const BY_A_NAME = 5;
+
 /**
  * Limits what two sessions write to each other, so that two agents cannot answer each other for ever: the messages of an
- * hour, in both directions, and how often one answered the other without an hour’s pause (`hops`).
+ * hour, in both directions, and how often one answered the other without an hour’s pause (`hops`). A sender who is no
+ * address may be an agent too: each name has `BY_A_NAME` times as many to one session.
  */
 export class PairLimit {
   readonly #most: number;
@@ -20,7 +24,7 @@ export class PairLimit {
     this.#most = most;
     const known = new Map(lines.map((line) => [`${line.id} ${line.sent_at}`, line]));
     for (const { from, to, sent_at, hops } of [...known.values()].sort((a, b) => a.sent_at - b.sent_at))
-      if (looksLikeAddress(from)) this.#add(canonical(from), to, { at: sent_at, hops });
+      this.#add(canonical(from), to, { at: sent_at, hops });
   }
 
   /**
@@ -32,10 +36,15 @@ export class PairLimit {
     const sent = (this.#sent.get(pair) ?? []).filter(({ at }) => at > now - HOUR_MS && at <= now);
     const answered = sent.findLast((one) => one.from === to);
     const hops = answered === undefined ? 0 : answered.hops + 1;
-    if (sent.length >= this.#most)
-      throw refusal(`wrote ${sent.length} messages to each other within an hour`, 'wait');
+    if (!looksLikeAddress(from) && sent.length >= BY_A_NAME * this.#most)
+      throw refusal(`${from} wrote ${sent.length} messages to this session within an hour`, 'wait');
+    if (looksLikeAddress(from) && sent.length >= this.#most)
+      throw refusal(`these two sessions wrote ${sent.length} messages to each other within an hour`, 'wait');
     if (hops >= this.#most)
-      throw refusal(`answered each other ${hops} times without an hour’s pause`, 'wait for an hour');
+      throw refusal(
+        `these two sessions answered each other ${hops} times without an hour’s pause`,
+        'wait for an hour',
+      );
     return hops;
   }
 
@@ -74,7 +83,7 @@ export class PairLimit {
 function refusal(did: string, mend: string): CodedError {
   return new CodedError(
     'preflight_failed',
-    `these two sessions ${did}, which looks like a loop; ${mend}, or raise SVC_MESSAGE_PAIR_LIMIT`,
+    `${did}, which looks like a loop; ${mend}, or raise SVC_MESSAGE_PAIR_LIMIT`,
   );
 }
 

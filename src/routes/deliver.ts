@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
+import { newNonce } from '../base/nonce.ts';
 import { refusalStatus } from '../contract/error-codes.ts';
 import type { FiberRow } from '../contract/fiber.ts';
 import { harnessNameSchema } from '../contract/harness-name.ts';
@@ -61,7 +62,7 @@ export function createDeliver(
         return { status: 200, json: { delivered, delivery: 'message', receipt } };
       }
     }
-    const user_message = from === SOMEBODY ? text : firstTextForAgent({ from, text });
+    const user_message = from === SOMEBODY ? text : firstTextForAgent({ nonce: newNonce(), from, text });
     const outcome = await poller.call('dispatch', {
       ...{ fiber_id: id, force: true, user_message, dry_run: dry_run ?? false },
       resume_mode: 'continue',

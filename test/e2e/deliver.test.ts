@@ -47,8 +47,10 @@ describe.each(KINDS)('a text for a %s fiber', (kind) => {
     const first = await deliver(kind, { from: SENDER });
     expect(first).toMatchObject({ delivered: true, delivery: 'dispatch', dispatched: true });
     const session = await sessionOf(kind);
-    expect(promptOf(kind)).toContain(
-      `From User:\n[message from ${SENDER}]\nOne more thing.\n[to answer, run: svc send ${SENDER} -]`,
+    expect(promptOf(kind)).toMatch(
+      new RegExp(
+        `From User:\n\\[message \\(ends with (\\w+)\\) from ${SENDER}\\]\nOne more thing.\n\\[\\1 to answer, run: svc send ${SENDER} -\\]`,
+      ),
     );
 
     await kill(kind);
@@ -56,7 +58,7 @@ describe.each(KINDS)('a text for a %s fiber', (kind) => {
     expect(second).toMatchObject({ delivered: true, delivery: 'resume', session_uuid: session });
     expect(await sessionOf(kind)).toBe(session);
     expect(promptOf(kind)).toMatch(
-      /^Mode: resume$[\s\S]*From User:\n\[message from ada\]\nOne more thing\.\n\[end of message\]/m,
+      /^Mode: resume$[\s\S]*From User:\n\[message \(ends with (\w+)\) from ada\]\nOne more thing\.\n\[\1 end of message\]/m,
     );
 
     await handOff(kind);

@@ -179,7 +179,7 @@ class Letter {
   }
 
   timesGiven(): number {
-    const mark = `"content":"[message ${this.#request.message_id} from ada]`;
+    const mark = `"content":"[message ${this.#request.message_id} (`;
     return readFileSync(this.#transcript, 'utf8').split(mark).length - 1;
   }
 

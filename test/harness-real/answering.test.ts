@@ -45,12 +45,16 @@ it('a worker of the real claude writes to another one and is answered, without a
     .poll(() => one.transcriptOf(answers.session), WITHIN)
     .toMatch(
       new RegExp(
-        `\\[message (\\S+) from ${asks.address}\\]\\\\nWhich port is it\\?\\\\n\\[to answer message \\1, run: svc send ${asks.address} -\\]`,
+        `\\[message (\\S+) \\(ends with (\\w+)\\) from ${asks.address}\\]\\\\nWhich port is it\\?\\\\n\\[\\2 to answer message \\1, run: svc send ${asks.address} -\\]`,
       ),
     );
   await expect
     .poll(() => one.transcriptOf(asks.session), WITHIN)
-    .toContain(`from ${answers.address}]\\nIt's port 4000.\\nNo other.\\n[to answer message `);
+    .toMatch(
+      new RegExp(
+        `from ${answers.address}\\]\\\\nIt's port 4000.\\\\nNo other.\\\\n\\[\\w+ to answer message `,
+      ),
+    );
   for (const { mux } of [asks, answers]) expect(await one.screen(mux)).not.toContain(DIALOG);
 
   one.stub.script({ match: 'Please touch it.', steps: [{ shell: 'touch asked' }] });

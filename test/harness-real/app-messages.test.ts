@@ -50,7 +50,7 @@ describe('a message to a worker in the real app', () => {
     await expect.poll(async () => (await send('m-1', { files })).status, WITHIN).toBe('accepted');
     const said = (await one.transcriptOf(thread_id))
       .split('\n')
-      .filter((line) => line.includes('[message m-1 from ') && /"role":"user"/.test(line))
+      .filter((line) => line.includes('[message m-1 (') && /"role":"user"/.test(line))
       .join('\n');
     for (const { name, path, size, sha256 } of (await send('m-1', { files })).files!) {
       expect(said.split(`[file ${path} (${size} bytes, sha256 ${sha256})]`)).toHaveLength(2);

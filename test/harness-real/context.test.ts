@@ -27,7 +27,7 @@ async function addContext(one: RealDaemon, id: string, text = TEXT): Promise<Rec
 async function timesAdded(one: RealDaemon, session: string, id: string): Promise<number> {
   const added = /"hook_additional_context"|"role":"developer"|"type":"custom_message"/;
   const lines = (await one.transcriptOf(session)).split('\n');
-  return lines.filter((line) => line.includes(`[message ${id} from `) && added.test(line)).length;
+  return lines.filter((line) => line.includes(`[message ${id} (`) && added.test(line)).length;
 }
 
 /** Waits until a message is in the conversation as context. */

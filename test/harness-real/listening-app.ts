@@ -63,8 +63,7 @@ export async function startListeningApp({ args }: { args?: string[] } = {}): Pro
     },
     async timesGiven(id) {
       const lines = (await one.transcriptOf(thread_id)).split('\n');
-      return lines.filter((line) => line.includes(`[message ${id} from `) && /"role":"user"/.test(line))
-        .length;
+      return lines.filter((line) => line.includes(`[message ${id} (`) && /"role":"user"/.test(line)).length;
     },
     stop,
   };

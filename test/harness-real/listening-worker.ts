@@ -42,7 +42,7 @@ export async function linesSaid(one: RealDaemon, session: string, id: string): P
   const lines = (await one.transcriptOf(session)).split('\n');
   // Codex writes each message of the user twice: as a record of the model and as an item of the thread.
   const said = lines.filter(
-    (line) => line.includes(`[message ${id} from `) && /"role":"user"|"queued_command"/.test(line),
+    (line) => line.includes(`[message ${id} (`) && /"role":"user"|"queued_command"/.test(line),
   );
   // What Claude Code asked the model, which it may keep beside what was said.
   return said.filter((line) => !/^\{"type":"api-request-/.test(line));

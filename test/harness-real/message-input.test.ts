@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { newNonce } from '../../src/base/nonce.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
 import { textForAgent } from '../../src/contract/message-text.ts';
 import type { MessageStage } from '../../src/harness/harness.ts';
@@ -83,7 +84,10 @@ async function startSession(
     /** Types a message where the program takes one; `stages` are those that its transcript has shown so far. */
     async send(message_id: string, body: string) {
       const message = { message_id, address: `svc://here/${name}/s`, from: 'work/loader', text: body };
-      const record = newRecord({ ...message, wake: true, files: [] }, [], Date.now());
+      const record = newRecord(
+        { ...message, wake: true, files: [] },
+        { files: [], nonce: newNonce(), now: Date.now() },
+      );
       const text = textForAgent(record);
       const offset = statSync(path).size;
       await shows('ready');

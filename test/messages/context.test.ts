@@ -79,7 +79,7 @@ describe('a message without a wake', () => {
     expect(inMailbox()).toMatchObject([
       { message_id: 'c-1', session: 's-1', transcript: '/transcript.jsonl' },
     ]);
-    session.transcript = '[message c-1 from ada]';
+    session.transcript = `[message c-1 (ends with ${session.store().read('c-1')?.nonce}) from ada]`;
     const added = { status: 'context_added', transport: 'hook-mailbox' };
     expect(await service.send(context('c-1'))).toMatchObject(added);
     session.transcript = '';
@@ -138,7 +138,7 @@ describe('a message without a wake', () => {
   it('is rehearsed without being put', async () => {
     expect(await daemon().send({ ...context('c-1'), dry_run: true })).toMatchObject({
       would: 'add it to the next turn of the session as context',
-      prompt: expect.stringContaining('[message c-1 from ada]'),
+      prompt: expect.stringMatching(/^\[message c-1 \(ends with \w+\) from ada\]/),
     });
     expect(() => inMailbox()).toThrow('ENOENT');
   });
@@ -146,7 +146,10 @@ describe('a message without a wake', () => {
   describe('whose daemon was killed', () => {
     /** As the record was when the daemon ended. */
     const left = (evidence: { transcript: string; offset: number } | null) => {
-      const record = newRecord({ ...context('c-1'), address: ADDRESS }, [], Date.now());
+      const record = newRecord(
+        { ...context('c-1'), address: ADDRESS },
+        { files: [], nonce: 'n9', now: Date.now() },
+      );
       session.store().write({ ...record, evidence });
     };
     const settled = (service: MessagesService, status: string) =>
@@ -171,7 +174,10 @@ describe('a message without a wake', () => {
       const [name = ''] = readdirSync(mailbox());
       const { created_at } = session.store().read('c-1')!;
       writeFileSync(join(mailbox(), name), JSON.stringify({ created_at }));
-      const record = newRecord({ ...context('c-1'), address: ADDRESS }, [], created_at);
+      const record = newRecord(
+        { ...context('c-1'), address: ADDRESS },
+        { files: [], nonce: 'n9', now: created_at },
+      );
       const evidence = { transcript: '/transcript.jsonl', offset: 0 };
       session.store().write({ ...record, evidence });
       await settled(daemon(), 'queued');
@@ -180,7 +186,7 @@ describe('a message without a wake', () => {
 
     it('[MSG-3] after it was put and shown is not put again', async () => {
       left({ transcript: '/transcript.jsonl', offset: 0 });
-      session.transcript = '[message c-1 from ada]';
+      session.transcript = `[message c-1 (ends with ${session.store().read('c-1')?.nonce}) from ada]`;
       await settled(daemon(), 'context_added');
       expect(() => inMailbox()).toThrow('ENOENT');
     });

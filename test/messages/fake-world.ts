@@ -79,6 +79,8 @@ export class FakeSession {
   /** Called before and after a text is given. */
   giving: (moment: 'before' | 'after') => Promise<void> = async () => {};
 
+  #nonces = 0;
+
   readonly ledger_file = join(this.folder, 'messages.jsonl');
   readonly events_file = join(this.folder, 'events.jsonl');
   readonly ledger = new LedgerWriter({
@@ -94,6 +96,7 @@ export class FakeSession {
   world(): DeliveryWorld {
     return {
       host: 'here',
+      newNonce: () => `n${++this.#nonces}`,
       clock: systemClock,
       logger: silentLogger,
       store: this.store(),
@@ -140,8 +143,8 @@ export class FakeSession {
         return this.given.some((one) => one.message_id === message_id) ? this.app_stage : null;
       },
       sizeOf: async () => 0,
-      evidence: async (_address, _place, { message_id, wake }) => {
-        const marker = markerOf(message_id);
+      evidence: async (_address, _place, { wake, ...framed }) => {
+        const marker = markerOf(framed);
         if (!wake) return this.transcript.includes(marker) ? 'context_added' : null;
         return this.typed.some((text) => text.startsWith(marker)) ? this.stage : null;
       },

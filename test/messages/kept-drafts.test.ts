@@ -9,7 +9,10 @@ import { ADDRESS, FakeSession, message, RUNNING } from './fake-world.ts';
 /** Time passes at once. */
 const clock = { ...systemClock, after: (_: number, run: () => void) => systemClock.after(0, run) };
 const record = (message_id: string) =>
-  newRecord({ message_id, address: ADDRESS, from: 'ada', text: 'hello', wake: true, files: [] }, [], 1);
+  newRecord(
+    { message_id, address: ADDRESS, from: 'ada', text: 'hello', wake: true, files: [] },
+    { files: [], nonce: 'n1', now: 1 },
+  );
 
 /** Follows a session whose composer shows these things, one at each look, and ends after them. */
 class Composer {

@@ -83,7 +83,7 @@ describe('a message with files', () => {
       const [text] = app ? session.given.map((one) => one.text) : session.typed;
       for (const { path, size, sha256 } of files!)
         expect(text!.split(`[file ${path} (${size} bytes, sha256 ${sha256})]\n`)).toHaveLength(2);
-      expect(text).toMatch(/\n\[end of message m-1\]$/);
+      expect(text).toMatch(/\n\[n1 end of message m-1\]$/);
     },
   );
 

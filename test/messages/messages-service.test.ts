@@ -251,7 +251,7 @@ describe('a message to an app conversation', () => {
     session.app_stage = 'accepted';
     expect(await service.send(appMessage('m-1'))).toMatchObject({ status: 'accepted' });
     expect(session.given).toMatchObject([
-      { thread_id: 't-1', message_id: 'm-1', text: expect.stringContaining('Look at the last commit.') },
+      { thread_id: 't-1', message_id: 'n1', text: expect.stringContaining('Look at the last commit.') },
     ]);
     expect(session.typed).toEqual([]);
   });
@@ -471,7 +471,7 @@ describe('a daemon that ends in the middle', () => {
             world.way_outcome = way === null ? null : { kind: way, detail: 'as drawn' };
             const receipt = await world.killedAt(crash, service, message(`m-${id}`));
             const texts = [...world.typed, ...world.given.map(({ text }) => text)];
-            const given = texts.filter((text) => text.startsWith(`[message m-${id} from `)).length;
+            const given = texts.filter((text) => text.startsWith(`[message m-${id} (`)).length;
             expect(given).toBeLessThanOrEqual(1);
             if (receipt !== null && !('dry_run' in receipt) && receipt.status === 'submitted')
               expect(given).toBe(1);

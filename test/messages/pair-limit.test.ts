@@ -67,9 +67,19 @@ describe('messages between two sessions', () => {
     expect(() => limit.check(A, B, 2)).toThrow(/looks like a loop/);
   });
 
-  it('of a person are not counted after a restart', () => {
-    const limit = new PairLimit(1, [lineOf('ada', B, 0, 0)]);
-    expect(limit.take('ada', B, 1)).toBe(0);
+  it('of a name are refused after five times the limit, over a restart too, and no other sender with it', () => {
+    const limit = new PairLimit(
+      1,
+      [0, 1, 2].map((at) => lineOf('ada', B, at, 0)),
+    );
+    for (const at of [3, 4]) expect(limit.take('ada', B, at)).toBe(0);
+    expect(() => limit.check('ada', B, 5)).toThrow(
+      /^ada wrote 5 messages to this session within an hour, which looks like a loop; wait, or raise SVC/,
+    );
+    expect(limit.take('ada', C, 5)).toBe(0);
+    expect(limit.take('bea', B, 5)).toBe(0);
+    expect(limit.take(A, B, 5)).toBe(0);
+    expect(limit.take('ada', B, HOUR_MS)).toBe(0);
   });
 });
 
@@ -81,6 +91,38 @@ function lineOf(from: string, to: string, sent_at: number, hops: number): Messag
 }
 
 describe('two agents that answer each other for ever', () => {
+  it('are stopped within the limit of a name where they sign with names, whatever the names and the times', () => {
+    const name = fc.constantFrom('ada', 'bea', 'svc', 'work/loader', A, B);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.record({ from: name, gap: fc.integer({ min: 0, max: HOUR_MS / 10 }) }), {
+          maxLength: 80,
+        }),
+        (most, sends) => {
+          const limit = new PairLimit(most);
+          const taken: { from: string; at: number }[] = [];
+          let now = 0;
+          for (const { from, gap } of sends) {
+            now += gap;
+            const in_hour = taken.filter((one) => one.from === from && one.at > now - HOUR_MS).length;
+            const is_over = in_hour >= (from.startsWith('svc://') ? most : 5 * most);
+            const refused = (() => {
+              try {
+                limit.take(from, C, now);
+                taken.push({ from, at: now });
+                return false;
+              } catch {
+                return true;
+              }
+            })();
+            expect(refused).toBe(is_over);
+          }
+        },
+      ),
+    );
+  });
+
   it('are stopped within the limit, however fast they are and however often the daemon restarts', () => {
     const step = fc.record({ gap: fc.integer({ min: 0, max: HOUR_MS - 1 }), restarts: fc.boolean() });
     fc.assert(

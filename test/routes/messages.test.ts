@@ -137,7 +137,11 @@ describe('POST /deliver', () => {
         name: 'dispatch',
         input: {
           ...{ force: true, resume_mode: 'continue' },
-          user_message: `[message from ada]\n${body.text}\n[end of message]`,
+          user_message: expect.stringMatching(
+            new RegExp(
+              `^\\[message \\(ends with (\\w{16})\\) from ada\\]\\n${body.text}\\n\\[\\1 end of message\\]$`,
+            ),
+          ),
         },
       });
     },

@@ -19,7 +19,7 @@ const OPENINGS = [
 ];
 
 /** A message through the service, which records by itself what a person wrote. */
-const MESSAGE = /^\[message [A-Za-z0-9._-]+ from /;
+const MESSAGE = /^\[message [A-Za-z0-9._-]+ (\(ends with \w+\) )?from /;
 
 /**
  * True for a prompt that no person typed; `source` is the origin that the harness reports.

@@ -369,6 +369,7 @@ describe('svc hook event', () => {
       '\n<hook_prompt id="1">go on</hook_prompt>',
       '[message m-1 from svc://host-a/claude/s-1]\nhello',
       '[message m-1 from ada]\nhello',
+      '[message m-1 (ends with 0a1b2c3d4e5f6071) from ada]\nhello',
     ])
       expect(prompt(text)).toMatchObject({ machine: true });
     expect(prompt('hello', 'extension')).toMatchObject({ machine: true });

@@ -1,6 +1,7 @@
 import type { Target } from '../target.ts';
 import { hooks, transcripts } from './agents.ts';
 import { documentBody, documentEdit, documentRead } from './documents.ts';
+import { frames } from './frames.ts';
 import { commits, events, sessions } from './ledgers.ts';
 import { operatorFiles, operatorSplice } from './operator-files.ts';
 
@@ -18,4 +19,5 @@ export const TARGETS: readonly Target[] = [
   operatorSplice,
   ...transcripts,
   hooks,
+  frames,
 ];
