@@ -81,6 +81,7 @@ export function nextStep({ target, way, screen, waited_ms, most_ms }: DeliveryFa
 
 function waitsFor(target: MessageTarget | null, screen: InputScreen | null): string {
   if (target === null) return 'the daemon is starting';
+  if (target.kind === 'moving') return target.detail;
   if (target.kind === 'unknown') return `its terminal does not answer: ${target.detail}`;
   if (target.kind === 'running' && target.app !== null)
     return target.app === 'starting'

@@ -103,7 +103,7 @@ export class KeptDrafts {
   async #terminalOf(address: SessionAddress): Promise<Terminal | 'gone' | null> {
     try {
       const target = await this.#world.target(address);
-      if (target.kind === 'unknown') return null;
+      if (target.kind === 'unknown' || target.kind === 'moving') return null;
       return (target.kind === 'running' ? target.mux : null) ?? 'gone';
     } catch {
       return null;

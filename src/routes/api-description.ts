@@ -14,10 +14,10 @@ import { blockedViewSchema, fiberRowSchema, runViewSchema, svcBlockSchema } from
 import { bootingSchema } from '../contract/http/booting.ts';
 import { captureViewSchema } from '../contract/http/capture.ts';
 import { configEntrySchema, storeOriginSchema } from '../contract/http/config.ts';
+import { refusedDeliverySchema } from '../contract/http/deliver.ts';
 import { refusedSchema } from '../contract/http/dispatch.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import { incidentSchema } from '../contract/http/incidents.ts';
-import { refusedDeliverySchema } from '../contract/http/messages.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { gateViewSchema } from '../contract/http/why.ts';
 import { sessionLineSchema } from '../contract/ledger.ts';

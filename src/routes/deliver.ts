@@ -3,12 +3,15 @@ import { sleep } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import { newNonce } from '../base/nonce.ts';
 import { refusalStatus } from '../contract/error-codes.ts';
-import type { FiberRow } from '../contract/fiber.ts';
+import type { RunView } from '../contract/fiber.ts';
 import { harnessNameSchema } from '../contract/harness-name.ts';
-import type { Refused } from '../contract/http/dispatch.ts';
-import type { DeliverRequest, RefusedDelivery } from '../contract/http/messages.ts';
+import type { DeliverRequest, RefusedDelivery } from '../contract/http/deliver.ts';
+import type { Dispatched, DispatchRequest, Refused } from '../contract/http/dispatch.ts';
+import { messageRequestSchema, type Receipt } from '../contract/http/messages.ts';
+import type { Rehearsal } from '../contract/http/rehearsal.ts';
 import { firstTextForAgent } from '../contract/message-text.ts';
 import { printAddress } from '../contract/session-address.ts';
+import type { StartRequest } from '../contract/threads/poller.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { Deliveries, type DeliveryAnswer, type Worker } from './deliveries.ts';
@@ -20,14 +23,25 @@ const SOMEBODY = 'the operator';
 const STARTING_MS = 15_000;
 const LOOK_MS = 250;
 
+/** How often a text is given to a worker, or to a start, where each worker ends before it has it. */
+const MOST_TRIES = 3;
+
+/** A text, who writes it, and the id that it has as a message. */
+type Said = { text: string; from: string; message_id: string };
+
+type Started = Dispatched | Refused | Rehearsal;
+
 export type Deliver = {
   deliver(request: DeliverRequest): Promise<DeliveryAnswer>;
+  /** `POST /dispatch`: its text is in the prompt of the worker that it starts, or a message to the one that runs. */
+  dispatch(request: DispatchRequest): Promise<Started>;
   /** The session of the fiber's worker, which is waited for while it starts, so many milliseconds at most. */
   sessionOf(fiber_id: string, wait_ms?: number): Promise<Worker>;
 };
 
 /**
- * Gives a text to the worker of a fiber of this host, or starts one with it (WPL-10). One with a `message_id` is made once.
+ * Gives a text to the worker of a fiber of this host, or starts one with it (WPL-1, WPL-10). One with a `message_id` is made
+ * once.
  */
 export function createDeliver(
   { messages, poller }: Pick<Callers, 'messages' | 'poller'>,
@@ -38,52 +52,115 @@ export function createDeliver(
     for (;;) {
       const { id, runtime } = (await poller.call('fiber', { id: fiber_id })).fiber;
       const address = addressOf(host, runtime);
-      if (runtime === undefined || address !== null) return { id, address };
+      if (runtime === undefined || address !== null) return { id, address, run_id: runtime?.run_id ?? null };
       // A start would end the worker that is starting.
       if (clock.monotonic() >= until)
         throw new CodedError(
           'deadline_exceeded',
-          `the worker of ${id} is starting, and has no session to write to yet; send the text again in a moment`,
+          `the worker of ${id} is starting, and has no session to write to yet; it was given nothing, so send the text again in a moment`,
         );
       await sleep(clock, LOOK_MS);
     }
   };
-  const give = async (
-    { text, from = SOMEBODY, message_id = randomUUID(), dry_run }: DeliverRequest,
-    { id, address }: Worker,
-  ): Promise<DeliveryAnswer> => {
-    if (address !== null) {
-      const receipt = await messages.call('send', {
-        ...{ address, text, from, message_id, dry_run: dry_run ?? false, wake: true },
+  /** Starts a worker; where one runs, or another request has started it meanwhile, the text is a message to it. */
+  const startOrTell = async (asked: StartRequest, said: Said): Promise<Started> => {
+    let { ends_only } = asked;
+    let { message_id } = said;
+    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+      const outcome = await poller.call('dispatch', { ...asked, ends_only });
+      if (!('already_running' in outcome) || !outcome.already_running) return outcome;
+      const address = addressOf(host, outcome) ?? (await sessionOf(outcome.fiber_id)).address;
+      if (address === null) continue;
+      const receipt = await send(address, {
+        ...said,
+        text: sendable(said.text, outcome.fiber_id),
+        message_id,
       });
+      if ('dry_run' in receipt) return receipt;
+      if (!foundNobody(receipt)) return { ...outcome, receipt };
+      // That run alone is over: one that somebody else starts meanwhile is not ended for this text.
+      ends_only = outcome.run_id;
+      message_id = randomUUID();
+    }
+    throw new CodedError(
+      'conflict',
+      `each worker of ${asked.fiber_id} ended before it was given the text; send it again`,
+    );
+  };
+  const send = (address: string, { text, from, message_id }: Said, dry_run = false) =>
+    messages.call('send', { ...{ address, text, from, message_id, dry_run }, wake: true });
+  const give = async (
+    { text, from = SOMEBODY, message_id = randomUUID(), dry_run = false }: DeliverRequest,
+    { id, address, run_id }: Worker,
+  ): Promise<DeliveryAnswer> => {
+    const said = { text, from, message_id };
+    if (address !== null) {
+      const receipt = await send(address, said, dry_run);
       if ('dry_run' in receipt) return { status: 200, json: receipt };
-      if (receipt.reason !== 'session_unavailable') {
-        const delivered = receipt.status !== 'rejected';
-        return { status: 200, json: { delivered, delivery: 'message', receipt } };
-      }
+      if (!foundNobody(receipt)) return asMessage(receipt);
+      // The id is that of the message which was refused.
+      said.message_id = randomUUID();
     }
     const user_message = from === SOMEBODY ? text : firstTextForAgent({ nonce: newNonce(), from, text });
-    const outcome = await poller.call('dispatch', {
-      ...{ fiber_id: id, force: true, user_message, dry_run: dry_run ?? false },
-      resume_mode: 'continue',
-    });
+    const outcome = await startOrTell(
+      {
+        ...{ fiber_id: id, force: true, user_message, dry_run, resume_mode: 'continue' },
+        ends_only: address === null ? null : run_id,
+      },
+      said,
+    );
     if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: refused(outcome) };
     if (!('dispatched' in outcome)) return { status: 200, json: outcome };
+    if (outcome.receipt !== undefined) return asMessage(outcome.receipt);
     const delivery = outcome.resumed === true ? 'resume' : 'dispatch';
     return { status: 200, json: { ...outcome, delivered: true, delivery } };
   };
   const deliveries = new Deliveries();
   return {
     sessionOf,
+    async dispatch(request) {
+      const text = request.user_message ?? '';
+      if (request.dry_run === true || text.trim() === '') return poller.call('dispatch', request);
+      const outcome = await startOrTell(request, { text, from: SOMEBODY, message_id: randomUUID() });
+      if (!('receipt' in outcome) || outcome.receipt === undefined) return outcome;
+      return { ...outcome, notes: [...(outcome.notes ?? []), toldNote(outcome.receipt)] };
+    },
     async deliver(request) {
       const { message_id, dry_run, fiber_id } = request;
       if (message_id === undefined || dry_run) return give(request, await sessionOf(fiber_id));
       return deliveries.once(message_id, request, {
         worker: () => sessionOf(fiber_id),
-        deliver: (worker) => give({ ...request, message_id }, worker),
+        deliver: (worker, as_id) => give({ ...request, message_id: as_id }, worker),
       });
     },
   };
+}
+
+/** A prompt may have what a terminal would take as a key. */
+function sendable(text: string, fiber_id: string): string {
+  const checked = messageRequestSchema.shape.text.safeParse(text);
+  if (checked.success) return checked.data;
+  throw new CodedError(
+    'invalid_request',
+    `a worker of ${fiber_id} runs already, and the message cannot be sent to it: it ${checked.error.issues[0]?.message}; it was given nothing`,
+  );
+}
+
+/** Nothing was given to anybody, and nobody is in the session any more. */
+function foundNobody({ reason }: Receipt): boolean {
+  return reason === 'session_unavailable';
+}
+
+function asMessage(receipt: Receipt): DeliveryAnswer {
+  const delivered = receipt.status !== 'rejected';
+  return { status: 200, json: { delivered, delivery: 'message', receipt } };
+}
+
+/** What became of the text of a dispatch that started no worker. */
+function toldNote({ status, transport, detail }: Receipt): string {
+  if (status === 'rejected') return `the worker that runs already was not told the message: ${detail}`;
+  if (transport === 'held') return `the message waits for the worker that runs already: ${detail}`;
+  return `the message was sent to the worker that runs already: ${detail}`;
 }
 
 /** Only a start that goes on with the previous conversation is refused because that one is open elsewhere (RES-9). */
@@ -92,7 +169,10 @@ function refused(outcome: Refused): RefusedDelivery {
   return { ...outcome, delivered: false, delivery };
 }
 
-function addressOf(host: string, runtime: FiberRow['runtime']): string | null {
+function addressOf(
+  host: string,
+  runtime: Pick<RunView, 'harness' | 'session_uuid'> | undefined,
+): string | null {
   const harness = harnessNameSchema.safeParse(runtime?.harness ?? '');
   if (runtime === undefined || runtime.session_uuid === null || !harness.success) return null;
   return printAddress({ host, harness: harness.data, native_id: runtime.session_uuid });

@@ -1,11 +1,18 @@
 import { CodedError } from '../base/errors.ts';
-import type { DeliverRequest } from '../contract/http/messages.ts';
+import type { DeliverRequest } from '../contract/http/deliver.ts';
+import type { Receipt } from '../contract/http/messages.ts';
 
 /** What a delivery is answered with. */
 export type DeliveryAnswer = { status: number; json: unknown };
 
-/** The fiber of a delivery, and the address of its worker's session; null if it has none. */
-export type Worker = { id: string; address: string | null };
+/** The fiber of a delivery, and its worker: the address of its session and the run; null if it has none. */
+export type Worker = { id: string; address: string | null; run_id: string | null };
+
+type By = {
+  worker(): Promise<Worker>;
+  /** `message_id`: what it is called as a message. */
+  deliver(worker: Worker, message_id: string): Promise<DeliveryAnswer>;
+};
 
 type Known = {
   content: string;
@@ -27,11 +34,7 @@ export class Deliveries {
   readonly #known = new Map<string, Known>();
 
   /** Throws `message_id_conflict` for the id of a delivery of another text, or to another fiber. */
-  async once(
-    message_id: string,
-    { fiber_id, text, from }: DeliverRequest,
-    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<DeliveryAnswer> },
-  ): Promise<DeliveryAnswer> {
+  async once(message_id: string, { fiber_id, text, from }: DeliverRequest, by: By): Promise<DeliveryAnswer> {
     const content = JSON.stringify([fiber_id, text, from ?? null]);
     const known = this.#known.get(message_id);
     if (known !== undefined && known.content !== content)
@@ -46,22 +49,25 @@ export class Deliveries {
     return known.repeat;
   }
 
-  async #repeat(known: Known, deliver: (worker: Worker) => Promise<DeliveryAnswer>): Promise<DeliveryAnswer> {
+  async #repeat(known: Known, deliver: By['deliver']): Promise<DeliveryAnswer> {
     const first = await known.reply;
-    if (!isMessage(first)) return first;
-    const again = await deliver(await known.worker);
+    const receipt = receiptOf(first);
+    if (receipt === null) return first;
+    const { message_id, address } = receipt;
+    const again = await deliver({ ...(await known.worker), address }, message_id);
     // What was refused has not been given to anybody.
     if (again.status === 200) known.reply = Promise.resolve(again);
     return again;
   }
 
-  #begin(
-    message_id: string,
-    content: string,
-    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<DeliveryAnswer> },
-  ): Known {
+  #begin(message_id: string, content: string, by: By): Known {
     const worker = by.worker();
-    const begun: Known = { content, worker, reply: worker.then(by.deliver), repeat: null };
+    const begun: Known = {
+      content,
+      worker,
+      reply: worker.then((one) => by.deliver(one, message_id)),
+      repeat: null,
+    };
     this.#known.set(message_id, begun);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MOST_KEPT) break;
@@ -78,6 +84,8 @@ export class Deliveries {
   }
 }
 
-function isMessage(reply: DeliveryAnswer): boolean {
-  return (reply.json as { delivery?: string }).delivery === 'message';
+/** Of one that became a message to a session. */
+function receiptOf({ json }: DeliveryAnswer): Receipt | null {
+  const { delivery, receipt } = json as { delivery?: string; receipt?: Receipt };
+  return delivery === 'message' && receipt !== undefined ? receipt : null;
 }

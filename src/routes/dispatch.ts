@@ -13,6 +13,7 @@ import { errorBodySchema } from '../contract/http/errors.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import type { Deliver } from './deliver.ts';
 
 /** A fault of the daemon itself has these statuses too. */
 const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
@@ -20,7 +21,10 @@ const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
 const REQUEST_LIMIT = 1024 * 1024;
 
 /** Launching, stopping, and releasing the boot quarantine (WPL-1, WPL-4, WPL-25). */
-export function dispatchRows({ poller }: Pick<Callers, 'poller'>): Row[] {
+export function dispatchRows(
+  { poller }: Pick<Callers, 'poller'>,
+  { dispatch }: Pick<Deliver, 'dispatch'>,
+): Row[] {
   return [
     defineRow({
       method: 'POST',
@@ -39,7 +43,7 @@ export function dispatchRows({ poller }: Pick<Callers, 'poller'>): Row[] {
         503: refusedOrErrorSchema,
       },
       async handler({ body }) {
-        const outcome = await poller.call('dispatch', body);
+        const outcome = await dispatch(body);
         return { status: 'reason' in outcome ? refusalStatus(outcome.reason) : 200, json: outcome };
       },
     }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { within } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
+import { refusedDeliverySchema } from '../contract/http/deliver.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import {
   type Meeting,
@@ -16,7 +17,7 @@ import {
   meetingSurfaceSchema,
   stopMeetingSchema,
 } from '../contract/http/meeting.ts';
-import { receiptSchema, refusedDeliverySchema } from '../contract/http/messages.ts';
+import { receiptSchema } from '../contract/http/messages.ts';
 import { rehearsal, rehearsalSchema, stepOf } from '../contract/http/rehearsal.ts';
 import { printAddress } from '../contract/session-address.ts';
 import type { Marked, RehearsedMeeting, ScribePlace } from '../contract/threads/audio.ts';

@@ -1,12 +1,7 @@
 import { HARNESS_NAMES } from '../contract/harness-name.ts';
+import { deliveredSchema, deliverRequestSchema, refusedDeliverySchema } from '../contract/http/deliver.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
-import {
-  deliveredSchema,
-  deliverRequestSchema,
-  messageRequestSchema,
-  receiptSchema,
-  refusedDeliverySchema,
-} from '../contract/http/messages.ts';
+import { messageRequestSchema, receiptSchema } from '../contract/http/messages.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { hostIn, printAddress } from '../contract/session-address.ts';
 import { defineRow, type Row } from '../http/row.ts';

@@ -65,7 +65,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('State', stateRows(callers, parts, context)),
     ...inGroup('Fibers', fibersRows(callers, feed, remotes, context)),
     ...inGroup('Fibers', liveRows(callers, feed, remotes, context)),
-    ...inGroup('Workers', dispatchRows(callers)),
+    ...inGroup('Workers', dispatchRows(callers, deliver)),
     ...inGroup('Messages', messagesRows(callers, deliver)),
     ...inGroup('Messages', messageFilesRows(callers)),
     ...inGroup('Messages', conversationRows(callers, context)),

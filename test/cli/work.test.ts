@@ -266,6 +266,21 @@ describe('svc dispatch', () => {
     expect((await machine.svc('dispatch', 'work/loader')).out).toMatch(/^work\/loader runs already: /);
   });
 
+  it('[WPL-1] says what became of the message to a worker that runs already', async () => {
+    const receipt = { message_id: 'm', address: 'svc://host-a/claude/s', at: 1, detail: 'it ended' };
+    const answer = async (status: string, note: string) => {
+      const told = { receipt: { ...receipt, status, transport: 'none' }, notes: [note] };
+      await serve({ 'POST /dispatch': { body: { ...launched, already_running: true, ...told } } });
+      return machine.svc('dispatch', 'work/loader', '--message', 'hi');
+    };
+    expect(await answer('submitted', 'the message was sent')).toMatchObject({
+      ...{ code: 0, out: expect.stringContaining('Note: the message was sent\n') },
+    });
+    expect(await answer('rejected', 'it was not told the message')).toMatchObject({
+      ...{ code: 1, out: expect.stringContaining('Note: it was not told the message\n') },
+    });
+  });
+
   it('[RES-7] [P10] sends the resume mode, and reports that it resumed, with its warnings', async () => {
     const body = { ...launched, resumed: true, notes: ['the account is over its limit'] };
     const { seen } = await serve({ 'POST /dispatch': { body } });

@@ -20,6 +20,29 @@ it('[WPL-1] launches and returns the session', async () => {
   expect(served.callers.poller.asked).toEqual([{ name: 'dispatch', input: body }]);
 });
 
+it('[WPL-1] sends the message to the worker that runs already, and says how far it came', async () => {
+  const found = { ...DISPATCHED, already_running: true, harness: 'claude', session_uuid: 's-1' };
+  const receipt = {
+    ...{ message_id: 'm-1', address: 'svc://host-a/claude/s-1', status: 'queued' as const },
+    ...{ transport: 'held', detail: 'its worker starts', at: 1 },
+  };
+  served.callers.poller.answers.dispatch = () => found;
+  served.callers.messages.answers.send = () => receipt;
+  const answer = await served.post('/api/v1/dispatch', { fiber_id: FIBER.id, user_message: 'Hi.' });
+  expect(answer.json).toEqual({
+    ...{ ...found, receipt },
+    notes: ['the message waits for the worker that runs already: its worker starts'],
+  });
+  expect(served.callers.messages.asked).toMatchObject([
+    { input: { address: receipt.address, text: 'Hi.', wake: true } },
+  ]);
+  const typed = { fiber_id: FIBER.id, user_message: 'a\u0003b' };
+  expect(await served.post('/api/v1/dispatch', typed)).toMatchObject({
+    ...{ status: 400, json: { error: 'invalid_request' } },
+  });
+  expect(served.callers.messages.asked).toHaveLength(1);
+});
+
 it('[WPL-1] [ERR-17] answers a refusal 422 with its own body', async () => {
   served.callers.poller.answers.dispatch = () => REFUSED;
   const refused = await served.post('/api/v1/dispatch', { fiber_id: FIBER.id });

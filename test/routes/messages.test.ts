@@ -173,6 +173,49 @@ describe('POST /deliver', () => {
     expect(served.callers.poller.asked.map(({ name }) => name)).toEqual(['fiber', 'fiber']);
   });
 
+  it('[WPL-10] [RCP-1] sends a message to the worker that another request has started meanwhile', async () => {
+    served = await serveRoutes();
+    served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
+    served.callers.poller.answers.dispatch = () => ({
+      ...{ ...DISPATCHED, already_running: true, harness: 'claude', session_uuid: 's-2' },
+    });
+    served.callers.messages.answers.send = () => RECEIPT;
+    const answer = await served.post('/api/v1/deliver', { ...body, from: 'ada' });
+    expect(answer.json).toEqual({ delivered: true, delivery: 'message', receipt: RECEIPT });
+    expect(served.callers.poller.asked.at(-1)).toMatchObject({ input: { force: true, ends_only: null } });
+    expect(served.callers.messages.asked).toMatchObject([
+      { input: { address: 'svc://host-a/claude/s-2', text: body.text, from: 'ada', wake: true } },
+    ]);
+  });
+
+  it('[WPL-10] ends no other run than the one whose session has ended, and says so where none takes the text', async () => {
+    served = await serveRoutes();
+    served.callers.poller.answers.fiber = () => ({ fiber: worker('running') });
+    let runs = 0;
+    served.callers.poller.answers.dispatch = () => {
+      runs += 1;
+      return {
+        ...{ ...DISPATCHED, already_running: true, run_id: `r-${runs}` },
+        ...{ harness: 'claude', session_uuid: `s-${runs}` },
+      };
+    };
+    served.callers.messages.answers.send = () => ({
+      ...{ ...RECEIPT, status: 'rejected', transport: 'none', reason: 'session_unavailable' },
+    });
+    const answer = await served.post('/api/v1/deliver', body);
+    expect(answer).toMatchObject({ status: 409, json: { error: 'conflict' } });
+    const asked = served.callers.poller.asked.filter(({ name }) => name === 'dispatch');
+    expect(asked.map(({ input }) => (input as { ends_only: unknown }).ends_only)).toEqual([
+      'r',
+      'r-1',
+      'r-2',
+    ]);
+    const ids = served.callers.messages.asked.map(
+      ({ input }) => (input as { message_id: string }).message_id,
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it.each([
     [REFUSED.reason, 422, 'dispatch'],
     ['session_open_in_resume', 422, 'resume'],
@@ -278,7 +321,7 @@ describe('POST /deliver', () => {
       let given = 0;
       const once = (id: number) =>
         deliveries.once(`m-${id}`, body, {
-          worker: async () => ({ id: FIBER.id, address: null }),
+          worker: async () => ({ id: FIBER.id, address: null, run_id: null }),
           deliver: async () => {
             given += 1;
             return { status: 200, json: DISPATCHED };

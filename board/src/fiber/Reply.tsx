@@ -78,7 +78,7 @@ export function Reply({ row, field, gone }: ReplyProps): ReactNode {
     const settle = (sent: ReplyDraft) => become((from) => (from.message_id === message_id ? sent : from));
     if (answer.ok && answer.value.delivered) {
       settle(NO_DRAFT);
-      setOutcome({ tone: 'done', text: DONE[answer.value.delivery] });
+      setOutcome({ tone: 'done', text: deliveredText(answer.value) });
     } else if (answer.ok) {
       // Of a message that was not given, the id is used up.
       settle({ ...draft, message_id: null });
@@ -192,11 +192,21 @@ export function Reply({ row, field, gone }: ReplyProps): ReactNode {
   );
 }
 
-const DONE: Readonly<Record<Delivered['delivery'], string>> = {
-  message: 'Given to the worker. Its receipt is among the messages.',
-  resume: 'A worker goes on with the conversation, and was given it.',
-  dispatch: 'A worker was started with it.',
-};
+/** How the text came to a worker, or how far it is on its way: what waits was not given to anybody yet. */
+function deliveredText(answer: Delivered): string {
+  switch (answer.delivery) {
+    case 'message': {
+      const { status, transport, detail } = answer.receipt;
+      if (transport === 'held') return `Waits for the worker: ${detail}.`;
+      if (status === 'unknown') return `Sent to the worker: ${detail}.`;
+      return 'Given to the worker. Its receipt is among the messages.';
+    }
+    case 'resume':
+      return 'A worker goes on with the conversation, and was given it.';
+    case 'dispatch':
+      return 'A worker was started with it.';
+  }
+}
 
 /** Whether it may have arrived although no answer says so. */
 function isUnsure({ status, code }: { status: number; code: string }): boolean {

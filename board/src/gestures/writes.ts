@@ -107,7 +107,9 @@ export async function send(row_key: string, write: Write): Promise<Answer<unknow
   const answer = await post<unknown>(call.path, call.body, { timeout_ms: ANSWER_MS });
   if (answer.ok) {
     become(succeed(pendings.get(), row_key, Date.now()));
-    const said = [`${row.name}: ${done}`, ...notesOf(answer.value)].join(' ');
+    const said = [`${row.name}: ${runsAlready(answer.value) ? RUNS : done}`, ...notesOf(answer.value)].join(
+      ' ',
+    );
     toast(said, undo === null || change === null ? {} : { undo: () => void takeBack(row_key, change, undo) });
   } else {
     become(refuse(pendings.get(), feedRow(row_key) ?? row, change, refusalOf(answer)));
@@ -135,6 +137,13 @@ async function takeBack(row_key: string, change: Change, undo: Undo): Promise<vo
     return;
   }
   await send(row_key, undo);
+}
+
+const RUNS = 'A worker runs already.';
+
+/** A start that found a worker. */
+function runsAlready(value: unknown): boolean {
+  return (value as { already_running?: unknown } | null)?.already_running === true;
 }
 
 /** The notes of the daemon about a start. */

@@ -54,7 +54,7 @@ export type {
   MeetingMarked,
   MeetingStopped,
 } from '../../../src/contract/http/meeting.ts';
-export type { Delivered } from '../../../src/contract/http/messages.ts';
+export type { Delivered } from '../../../src/contract/http/deliver.ts';
 export type { Moment, Words } from '../../../src/contract/http/moment.ts';
 export type { Rehearsal, RehearsedStep } from '../../../src/contract/http/rehearsal.ts';
 export type { SearchHit, SearchReply } from '../../../src/contract/http/search.ts';

@@ -23,7 +23,10 @@ export const verb = defineVerb({
       '--because-limit',
       'hand over from an agent that is over its usage limit, to --agent or the next of svc.on_limit',
     ),
-    message: option('--message <text>', 'what to tell the worker besides the fiber'),
+    message: option(
+      '--message <text>',
+      'what to tell the worker besides the fiber; one that runs already is sent it',
+    ),
     project_dir: option('--project-dir <dir>', 'folder to work in; it is saved in the fiber'),
     ad_hoc: option('--ad-hoc', 'run a standing role outside its schedule'),
     despite_brake: option('--despite-brake', 'start although `svc stop-all` is in force'),
@@ -49,7 +52,7 @@ export const verb = defineVerb({
   page: 'resume.md',
   json: z.union([dispatchedSchema, refusedSchema]),
   asks: ({ force }, shown) => force === true && endsWorkers(shown),
-  exits: { 1: 'the launch was refused' },
+  exits: { 1: 'the launch was refused, or the worker that runs already was not told the message' },
   async run(context, given) {
     const { fiber, message, project_dir, force, ad_hoc, despite_brake, dry_run, resume_mode } = given;
     const { agent, because_limit } = given;
@@ -93,6 +96,10 @@ export const verb = defineVerb({
       ...(run.notes ?? []).map((note) => `Note: ${note}\n`),
       host === null && run.mux_session !== null ? watchLine(readSettings(context.env), run.fiber_id) : '',
     ];
-    return { json: run, text: text.join('') };
+    return {
+      json: run,
+      text: text.join(''),
+      exit: run.receipt?.status === 'rejected' ? EXIT.refused : EXIT.ok,
+    };
   },
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { appIdentitySchema, workerIdentitySchema } from '../fiber.ts';
 import { surfaceSchema } from '../surface.ts';
 import { noteSchema, promptSchema, referenceSchema } from './bounded.ts';
+import { receiptSchema } from './messages.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** `POST /dispatch` (WPL-1). */
@@ -33,6 +34,8 @@ export const dispatchedSchema = z.object({
   ...workerIdentitySchema.shape,
   /** True if the worker continues the previous conversation (RES-3). */
   resumed: z.boolean().optional(),
+  /** How far `user_message` came as a message to the worker that runs already; absent where it is in the prompt. */
+  receipt: receiptSchema.optional(),
   /** Warnings about this launch, one sentence each. */
   notes: z.array(z.string()).optional(),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { meetingModeSchema } from '../recorder.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
-import { deliveredSchema } from './messages.ts';
+import { deliveredSchema } from './deliver.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** Lines of a tail (MTR-2). */

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { canonicalAddress, looksLikeAddress } from '../session-address.ts';
 import { storedFileSchema } from './attachments.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
-import { dispatchedSchema, refusedSchema } from './dispatch.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** The furthest stage that was seen (MDS-1). */
@@ -18,7 +17,7 @@ export type ReceiptStatus = (typeof RECEIPT_STATUSES)[number];
 
 /** It is part of the text that the agent reads. */
 const MESSAGE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const messageIdSchema = z
+export const messageIdSchema = z
   .string()
   .regex(MESSAGE_ID, 'takes 1 to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit');
 
@@ -78,30 +77,3 @@ export const receiptSchema = z.object({
   at: z.number(),
 });
 export type Receipt = z.infer<typeof receiptSchema>;
-
-/** `POST /deliver` (WPL-10). */
-export const deliverRequestSchema = z.object({
-  fiber_id: referenceSchema.min(1),
-  text: messageRequestSchema.shape.text,
-  from: messageRequestSchema.shape.from.optional(),
-  /** Names the delivery, so that the same one sent again is not made twice. */
-  message_id: messageIdSchema.optional(),
-  dry_run: dryRunField,
-  origin: referenceSchema.optional(),
-});
-export type DeliverRequest = z.input<typeof deliverRequestSchema>;
-
-/** Sent to a worker that runs, or given to a new start of the fiber. */
-export const deliveredSchema = z.discriminatedUnion('delivery', [
-  z.object({ delivered: z.boolean(), delivery: z.literal('message'), receipt: receiptSchema }),
-  dispatchedSchema.extend({ delivered: z.literal(true), delivery: z.literal('resume') }),
-  dispatchedSchema.extend({ delivered: z.literal(true), delivery: z.literal('dispatch') }),
-]);
-export type Delivered = z.infer<typeof deliveredSchema>;
-
-/** The refusal of the start that was to have the text, as `/dispatch` answers it. */
-export const refusedDeliverySchema = refusedSchema.extend({
-  delivered: z.literal(false),
-  delivery: z.enum(['resume', 'dispatch']),
-});
-export type RefusedDelivery = z.infer<typeof refusedDeliverySchema>;

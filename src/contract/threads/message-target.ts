@@ -22,6 +22,8 @@ export const messageTargetSchema = z.discriminatedUnion('kind', [
   /** It ran here, and no worker is in it now. */
   z.object({ kind: z.literal('past') }),
   z.object({ kind: z.literal('none') }),
+  /** A worker of its fiber is being started or ended; `detail` says which. */
+  z.object({ kind: z.literal('moving'), detail: z.string() }),
   /** The multiplexer or a disk did not answer. */
   z.object({ kind: z.literal('unknown'), detail: z.string() }),
 ]);

@@ -115,6 +115,12 @@ function write<
   return { input, output: rehearsalSchema.or(output), deadline_ms };
 }
 
+/** `ends_only`: the one run that the start may end, whatever else is asked; null for none. */
+export const startRequestSchema = dispatchRequestSchema.extend({
+  ends_only: z.string().nullable().optional(),
+});
+export type StartRequest = z.infer<typeof startRequestSchema>;
+
 /** Calls that the main thread makes to the poller. */
 export const pollerCalls = {
   /** The encoded body of `GET /fibers` comes as bulk; `etag` is null while cold. */
@@ -140,7 +146,7 @@ export const pollerCalls = {
   fiber: { input: z.object({ id: z.string() }), output: fiberReplySchema, deadline_ms: 5_000 },
   state: { input: z.object({}), output: pollerStateSchema, deadline_ms: 5_000 },
   dispatch: write(
-    dispatchRequestSchema,
+    startRequestSchema,
     z.discriminatedUnion('dispatched', [dispatchedSchema, refusedSchema]),
     30_000,
   ),

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { isCoded } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
-import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
+import type { Dispatched, Refused } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { surfaceOfConversation } from '../../contract/surface.ts';
+import type { StartRequest } from '../../contract/threads/poller.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import type { Refusal } from '../holds/refusals.ts';
@@ -32,7 +33,7 @@ type DispatchPorts = {
 
 /** The start that is asked for. The starter makes its own plan of it, once it has claimed the fiber. */
 type AskedStart = {
-  request: DispatchRequest;
+  request: StartRequest;
   document: FiberDocument;
   directory: string | undefined;
   /** The directory was not resolved. */
@@ -42,7 +43,7 @@ type AskedStart = {
 
 /** `POST /dispatch`: all checks before any effect; a refusal is a value (WPL-1). */
 export class Dispatches
-  implements Write<DispatchRequest, AskedStart, Rehearsal | Refused, Dispatched | Refused>
+  implements Write<StartRequest, AskedStart, Rehearsal | Refused, Dispatched | Refused>
 {
   readonly #world: World;
   readonly #memory: Memory;
@@ -54,22 +55,25 @@ export class Dispatches
     this.#ports = ports;
   }
 
-  dispatch<Q extends DispatchRequest>(asked: Q) {
+  dispatch<Q extends StartRequest>(asked: Q) {
     return perform(this, asked);
   }
 
-  async plan(request: DispatchRequest): Promise<AskedStart> {
+  async plan(request: StartRequest): Promise<AskedStart> {
     await this.#ports.adopted();
     const resolved = await this.#resolve(request.project_dir);
     const document = this.#ports.fresh(request.fiber_id);
     const { directory } = resolved;
     const taken = this.#takeover(request, document);
     const refusal = resolved.refusal ?? taken.refusal;
-    const said = request.user_message?.trim() ? request.user_message : null;
+    // What a start in vain was to say is said by the next one, whatever else that is told.
+    const said = [owedStart(this.#memory, document)?.user_message, request.user_message].filter((one) =>
+      one?.trim(),
+    );
     const authority = {
       kind: 'request' as const,
       force: request.force === true || request.because_limit === true,
-      user_message: said ?? owedStart(this.#memory, document)?.user_message ?? null,
+      user_message: said.length === 0 ? null : said.join('\n\n'),
       resume_mode: request.resume_mode ?? null,
       despite_brake: request.despite_brake === true,
       agent: taken.agent,
@@ -81,10 +85,13 @@ export class Dispatches
     const { document, authority, directory, refusal } = asked;
     if (refusal !== null) return refusedReply(this.#world.host, document, refusal);
     const { underWay, running } = this.#present(asked);
+    const nothing = asked.request.user_message?.trim()
+      ? 'start nothing, and send it the message'
+      : 'start nothing';
     if (underWay !== undefined)
-      return rehearsal(`start nothing: a worker of ${document.id} is being started already`);
+      return rehearsal(`${nothing}: a worker of ${document.id} is being started already`);
     if (running !== undefined)
-      return rehearsal(`start nothing: the worker ${workerName(running)} of ${document.id} runs already`);
+      return rehearsal(`${nothing}: the worker ${workerName(running)} of ${document.id} runs already`);
     const shown = await this.#ports.starter.show(document, authority, directory);
     return 'dry_run' in shown ? shown : refusedReply(this.#world.host, document, shown.refusal);
   }
@@ -119,7 +126,7 @@ export class Dispatches
 
   /** The agent that the fiber is given: that of the request, or the next one of its chain where its own is over its limit. */
   #takeover(
-    { agent: asked, because_limit }: DispatchRequest,
+    { agent: asked, because_limit }: StartRequest,
     { id, svc }: FiberDocument,
   ): { agent: string | null; refusal: Refusal | null } {
     if (because_limit !== true) return { agent: asked ?? null, refusal: null };
@@ -184,14 +191,10 @@ export class Dispatches
  * A request that starts something although the fiber has a run: to cut it, to finish its start, to replace what is gone, or
  * because the fiber was closed or parked over its worker and is armed by a start (LIF-3, LIF-4).
  */
-function needsStart(running: Run, document: FiberDocument, request: DispatchRequest): boolean {
-  return (
-    document.status !== 'active' ||
-    request.force === true ||
-    request.because_limit === true ||
-    isReserved(running) ||
-    running.app?.missing === true
-  );
+function needsStart(running: Run, document: FiberDocument, request: StartRequest): boolean {
+  if (isReserved(running) || running.app?.missing === true) return true;
+  if (request.ends_only !== undefined) return running.run_id === request.ends_only;
+  return document.status !== 'active' || request.force === true || request.because_limit === true;
 }
 
 /** What the dispatch API answers for a worker that was started, or runs already. */
@@ -204,14 +207,12 @@ function dispatchedReply(host: string, run: Run, already_running: boolean): Disp
   };
 }
 
-/** The same answer, saying what of the request a worker that runs already was not given. */
-function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchRequest): R {
+/** The same answer, saying what of the request a worker that runs already was not given; its message is sent to it. */
+function withUntold<R extends Dispatched | Refused>(reply: R, request: StartRequest): R {
   if (!reply.dispatched || !reply.already_running) return reply;
-  const said = request.user_message?.trim() ?? '';
   const folder = request.project_dir?.trim() ?? '';
   const agent = request.agent?.trim() ?? '';
   const untold = [
-    ...(said === '' ? [] : ['was not told the message']),
     ...(folder === '' ? [] : ['stays in its folder']),
     ...(agent === '' ? [] : ['keeps its agent']),
   ];
@@ -221,11 +222,9 @@ function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchR
     `svc dispatch ${shellWord(fiber)}`,
     ...(folder === '' ? [] : [`--project-dir ${shellWord(folder)}`]),
     ...(agent === '' ? [] : [`--agent ${shellWord(agent)}`]),
-    ...(said === '' ? [] : ['--message "…"']),
     '--force',
   ].join(' ');
-  const tell = said === '' ? '' : `to tell it: \`svc send ${shellWord(fiber)} "…"\`; `;
-  const note = `the worker that runs ${untold.join(' and ')}; ${tell}to end it and start a fresh one: \`${anew}\``;
+  const note = `the worker that runs ${untold.join(' and ')}; to end it and start a fresh one: \`${anew}\``;
   return { ...reply, notes: [note] };
 }
 

@@ -4,13 +4,14 @@ import { sessionNamed } from '../../mux/mux-listing.ts';
 import { type Memory, UNTOLD } from '../holds/memory.ts';
 import type { Run } from '../run/run.ts';
 import { transcriptOfRun } from '../run/run-session.ts';
+import { endInHand } from '../run/run-state.ts';
 import { muxSessionOf } from '../run/runs.ts';
 import type { World } from '../world/world.ts';
 
 /** The worker that is in this conversation now, and where its terminal and its transcript are. */
 export async function messageTarget(
   world: World,
-  { runs, mux_answers }: Pick<Memory, 'runs' | 'mux_answers'>,
+  { runs, mux_answers, starting }: Pick<Memory, 'runs' | 'mux_answers' | 'starting'>,
   { harness, native_id }: { harness: HarnessName; native_id: string },
 ): Promise<MessageTarget> {
   const run = runs
@@ -21,8 +22,14 @@ export async function messageTarget(
     );
   // A worker of the daemon before this one is not known yet, and a message to it must wait.
   if (run === undefined && !mux_answers) return { kind: 'unknown', detail: UNTOLD };
-  if (run === undefined) return { kind: wasHere(world, harness, native_id) ? 'past' : 'none' };
-  const { fiber_id, uid, surface } = run;
+  const uid = run?.uid ?? uidOf(world, harness, native_id);
+  if (uid === undefined) return { kind: 'none' };
+  // Its session may be the one that the start goes on with, or the one that is ended for it.
+  if (starting.has(run?.key ?? uid))
+    return { kind: 'moving', detail: 'a worker of its fiber is being started' };
+  if (run === undefined) return { kind: 'past' };
+  if (endInHand(run.state) !== null) return { kind: 'moving', detail: 'its worker is being ended' };
+  const { fiber_id, surface } = run;
   const found = await transcriptOfRun(world, run);
   const transcript = found.kind === 'found' ? found.path : null;
   const name = muxSessionOf(run);
@@ -42,12 +49,13 @@ function conversationState({ app }: Run): (MessageTarget & { kind: 'running' })[
   return app.phase === 'unknown' ? 'unreachable' : 'ready';
 }
 
-function wasHere({ runDirectories }: World, harness: HarnessName, native_id: string): boolean {
+/** The fiber whose worker was in this conversation. */
+function uidOf({ runDirectories }: World, harness: HarnessName, native_id: string): string | undefined {
   return runDirectories
     .all()
-    .some(
+    .find(
       (one) =>
         one.harness === harness &&
         (one.session_uuid === native_id || one.left_sessions?.includes(native_id) === true),
-    );
+    )?.uid;
 }

@@ -17,6 +17,26 @@ const target = (native_id: string) =>
 const screen = (mux_session: string) =>
   world.run(workerScreen(daemon.world, daemon.memory, { mux_session, history: 0, since: null }));
 
+describe('the session of a worker that is started or ended', () => {
+  it('[WPL-10] [MSG-2] is not past while its start or its end is under way', async () => {
+    world.fiber('a');
+    await round();
+    const { session_uuid } = daemon.row('a')?.runtime ?? {};
+    const { dispatcher, memory } = daemon;
+    const start = dispatcher.dispatch({ fiber_id: 'a', force: true });
+    while (memory.starting.size === 0) await null;
+    expect(await target(session_uuid ?? '')).toMatchObject({ kind: 'moving' });
+    await world.run(start);
+    expect(await target(session_uuid ?? '')).toEqual({ kind: 'past' });
+    const next = daemon.row('a')?.runtime?.session_uuid ?? '';
+    const kill = dispatcher.kills.kill('a');
+    while (memory.runs.all()[0]?.state.kind !== 'ending') await null;
+    expect(await target(next)).toMatchObject({ kind: 'moving' });
+    await world.run(kill);
+    expect(await target(next)).toEqual({ kind: 'past' });
+  });
+});
+
 describe('the session of a worker that an earlier daemon started', () => {
   it('[MSG-3] is neither past nor without a worker before tmux has told what runs, and found after it', async () => {
     world.fiber('a');

@@ -113,7 +113,7 @@ describe('a launch', () => {
     expect(await dispatch('a', { user_message: 'stop', project_dir: '/srv/other' })).toMatchObject({
       already_running: true,
       notes: [
-        'the worker that runs was not told the message and stays in its folder; to tell it: `svc send a "…"`; to end it and start a fresh one: `svc dispatch a --project-dir /srv/other --message "…" --force`',
+        'the worker that runs stays in its folder; to end it and start a fresh one: `svc dispatch a --project-dir /srv/other --force`',
       ],
     });
   });

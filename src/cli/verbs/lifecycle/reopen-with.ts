@@ -15,7 +15,7 @@ import { fiberWrittenSchema, type WRITE } from './write.ts';
 /**
  * Takes a closed fiber up again with a word to its worker. The daemon arms the document and starts the worker in one
  * request, so that the words are in the prompt of exactly one: where the start is refused, nothing is written, and nothing
- * keeps them for another.
+ * keeps them for another. Where somebody else has started one meanwhile, the words are a message to that one.
  */
 export async function reopenWith(
   context: CliContext,
@@ -77,16 +77,19 @@ async function reopen(
   const launched = dispatchedSchema.safeParse(answer.body);
   if (!launched.success) throw errorOf(answer, '/dispatch');
   const run = launched.data;
-  if (run.already_running)
+  const { receipt } = run;
+  if (receipt?.status === 'rejected')
     throw new CodedError(
-      'invalid_request',
-      `a worker of ${id} runs already and was told nothing; write to it with: ${svc} send ${shellWord(id)} '…'`,
+      'conflict',
+      `a worker of ${id} runs already, and was not told your message: ${receipt.detail}`,
     );
   const how = run.resumed === true ? 'goes on with' : 'works on';
+  // What became of a message to a worker that somebody else has started is one of the notes.
+  const told = receipt === undefined ? ', and is told your message' : '';
   const notes = (run.notes ?? []).map((note) => `Note: ${note}\n`).join('');
   return {
     json: json ? { fiber: await read() } : null,
-    text: `${run.agent} ${how} ${id}, and is told your message.\n${notes}${run.mux_session === null ? '' : watchLine(settings, id)}`,
+    text: `${run.agent} ${how} ${id}${told}.\n${notes}${run.mux_session === null ? '' : watchLine(settings, id)}`,
     one_line: true,
   };
 }

@@ -45,11 +45,28 @@ describe('svc reopen --message', () => {
     expect([code, err]).toEqual([1, 'svc: a stays closed: the brake is on\n']);
   });
 
-  it('says that a worker which runs was told nothing', async () => {
-    await serve({ ...STARTED, already_running: true });
-    const { code, err } = await machine.svc('reopen', 'a', '-m', 'x');
-    expect(code).not.toBe(0);
-    expect(err).toContain("write to it with: svc send a '…'");
+  const receipt = { message_id: 'm', address: 'svc://host-a/claude/s', at: 1, detail: 'it ended' };
+
+  it('[LIF-4] says what became of the words as a message to a worker that somebody else has started', async () => {
+    await serve({
+      ...{ ...STARTED, already_running: true, notes: ['the message waits for the worker'] },
+      receipt: { ...receipt, status: 'queued', transport: 'held' },
+    });
+    expect(await machine.svc('reopen', 'a', '-m', 'x')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^claude-sonnet works on a\.\nNote: the message waits for the worker\n/),
+    });
+  });
+
+  it('[LIF-4] fails where that worker was not told them', async () => {
+    await serve({
+      ...{ ...STARTED, already_running: true },
+      receipt: { ...receipt, status: 'rejected', transport: 'none' },
+    });
+    expect(await machine.svc('reopen', 'a', '-m', 'x')).toMatchObject({
+      code: 1,
+      err: 'svc: a worker of a runs already, and was not told your message: it ended\n',
+    });
   });
 
   it.each([
