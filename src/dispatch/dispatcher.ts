@@ -13,6 +13,7 @@ import { Kills } from './requests/kills.ts';
 import { type AskedPastSession, PastSessions } from './requests/past-session-terminal.ts';
 import type { Run } from './run/run.ts';
 import { isStarting } from './run/run-state.ts';
+import { muxSessionOf } from './run/runs.ts';
 import { WorkTrees } from './run/work-trees.ts';
 import { Starter } from './start/starter.ts';
 import { openSurfaces } from './surfaces/surfaces.ts';
@@ -156,6 +157,13 @@ export class Dispatcher {
     if (options.sure) await this.requireAdopted();
     await this.#starter.underWay(key);
     return this.#memory.runs.get(key);
+  }
+
+  /** Whether a person has the terminal of this worker open. */
+  async isWatched(run: Run): Promise<boolean> {
+    const listing = await this.#world.mux.list();
+    if (listing.kind !== 'alive') return false;
+    return listing.sessions.some(({ name, attached }) => name === muxSessionOf(run) && attached > 0);
   }
 
   /** Lifts what the start of this daemon holds; answers which fibers may now be started, and which stay held. */

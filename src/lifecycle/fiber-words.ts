@@ -23,6 +23,6 @@ export function verdictWords(tempered: boolean | undefined): string {
 /** What a verb does to a document, in front of its id. */
 export function deedWords(action: LifecycleRequest['action']): string {
   if (action === 'pause') return 'park';
-  if (action === 'close') return 'close';
+  if (action === 'close' || action === 'accept') return action;
   return action === 'uninstall' ? 'make a plain document of' : 'write';
 }

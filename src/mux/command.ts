@@ -66,7 +66,7 @@ export function commandArgv(...commands: readonly TmuxCommand[]): string[] {
 const PANE_FORMAT = [
   '#{session_id}',
   '#{session_created}',
-  '#{session_attached}',
+  '#{session_attached_list}',
   '#{pane_id}',
   '#{pane_pid}',
   '#{pane_dead}',

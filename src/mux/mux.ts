@@ -9,6 +9,7 @@ export type MuxSession = {
   /** True when the first pane's process has ended but the pane was kept. */
   pane_dead: boolean;
   panes: number;
+  /** Terminals that show it; the control clients of daemons are not counted. */
   attached: number;
 };
 

@@ -47,9 +47,9 @@ export function parsePanes(
   let version: string | null = null;
   let identity: MuxServer | undefined;
   for (const line of lines) {
-    const match = /^(\$\d+) (\d+) (\d+) %(\d+) (\d*) (\d?) (\d+)(?::(\d+))? (\S*) (.*)$/.exec(line);
+    const match = /^(\$\d+) (\d+) (\S*) %(\d+) (\d*) (\d?) (\d+)(?::(\d+))? (\S*) (.*)$/.exec(line);
     if (match === null) return null;
-    const [, id = '', created, attached, pane, pid, dead, server, started, release, name = ''] = match;
+    const [, id = '', created, clients = '', pane, pid, dead, server, started, release, name = ''] = match;
     server_pid = Number(server);
     if (started !== undefined) identity = { pid: server_pid, started_at: Number(started) * 1000 };
     version = release || null;
@@ -59,7 +59,7 @@ export function parsePanes(
       id,
       name,
       created_at: Number(created) * 1000,
-      attached: Number(attached),
+      attached: terminalsOf(clients),
       panes: (before?.panes ?? 0) + 1,
       pane_pid: first ? Number(pid) || null : before.pane_pid,
       pane_dead: first ? dead === '1' : before.pane_dead,
@@ -72,6 +72,11 @@ export function parsePanes(
     version,
     ...(identity === undefined ? {} : { server: identity }),
   };
+}
+
+/** Counts the clients with a terminal in `#{session_attached_list}`; tmux calls one without a terminal `client-<pid>`. */
+function terminalsOf(clients: string): number {
+  return clients.split(',').filter((name) => name !== '' && !name.startsWith('client-')).length;
 }
 
 /** The panes in lines of `sessionPanes`; null when a line cannot be read. */

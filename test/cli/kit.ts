@@ -86,7 +86,15 @@ export function createMachine(): Machine {
 /** Answers of a server that stands where a daemon would; `seen` holds the bodies it was sent. */
 export type Answers = Record<
   string,
-  { status?: number; body: unknown; text?: boolean; code?: string | undefined } | ((body: unknown) => unknown)
+  | {
+      status?: number;
+      body: unknown;
+      text?: boolean;
+      code?: string | undefined;
+      /** The body of the answer to a rehearsal. */
+      shown?: unknown;
+    }
+  | ((body: unknown) => unknown)
 >;
 export type StandIn = { listen: string; seen: { path: string; body: unknown }[]; close(): Promise<void> };
 
@@ -107,7 +115,9 @@ export async function serveAnswers(answers: Answers, socketPath?: string): Promi
           ? { status: 404, body: { error: 'not_found', message: `nothing at ${path}` } }
           : typeof found === 'function'
             ? { body: await found(body) }
-            : found;
+            : 'shown' in found && (body as { dry_run?: boolean } | null)?.dry_run === true
+              ? { body: found.shown }
+              : found;
       const isText = 'text' in answer && answer.text === true;
       response.writeHead(answer.status ?? 200, {
         'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json',

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rehearsal } from '../../src/contract/http/rehearsal.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 import { stateAnswer } from './answers.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
@@ -90,6 +91,7 @@ describe('the lifecycle verbs with a daemon', () => {
   async function serve(
     store: string,
     answer: { status?: number; text: string; code?: string },
+    shown = rehearsal('accept a'),
   ): Promise<StandIn> {
     const { poll_health } = stateAnswer();
     server = await serveAnswers({
@@ -98,7 +100,10 @@ describe('the lifecycle verbs with a daemon', () => {
           poll_health: { ...poll_health, stores: [{ ...poll_health.stores[0]!, store }] },
         }),
       },
-      'POST /lifecycle': { status: answer.status ?? 200, body: answer.text, text: true, code: answer.code },
+      'POST /lifecycle': {
+        ...{ status: answer.status ?? 200, body: answer.text, text: true, code: answer.code },
+        ...(answer.status === undefined ? { shown } : {}),
+      },
     });
     machine.writeDaemonFile([server.listen]);
     return server;
@@ -112,7 +117,7 @@ describe('the lifecycle verbs with a daemon', () => {
       out: 'a: closed, accepted, no worker is started for it\n',
       err: '',
     });
-    expect(seen.find((call) => call.path === '/lifecycle')?.body).toEqual({
+    expect(seen.findLast((call) => call.path === '/lifecycle')?.body).toEqual({
       action: 'accept',
       fiber: 'a',
       store: temp.root,
@@ -127,6 +132,27 @@ describe('the lifecycle verbs with a daemon', () => {
     expect(JSON.parse((await machine.svc('accept', 'a', '--json')).err)).toMatchObject({
       error: 'agent_unknown',
     });
+  });
+
+  it('[WPL-3] accept asks before it cuts a worker off, and says without a terminal what to type', async () => {
+    const would = 'end its worker, which has not closed the fiber, and accept a';
+    const cut = { ...rehearsal(would, { ends: ['a-svc'] }), interrupts: ['a-svc'] };
+    const { seen } = await serve(temp.root, { text: 'a: closed, accepted\nIts worker was ended.\n' }, cut);
+    const written = () => seen.filter(({ body }) => (body as { dry_run?: boolean } | null)?.dry_run !== true);
+    const accepts = () => written().filter(({ path }) => path === '/lifecycle');
+    expect(await machine.svc('accept', 'a')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        `this would ${would}, and without a terminal nobody is asked whether it may; if it may: svc accept a --yes`,
+      ),
+    });
+    expect(accepts()).toHaveLength(0);
+    expect(await machine.svc('accept', 'a', '--yes')).toMatchObject({
+      code: 0,
+      out: 'a: closed, accepted\nIts worker was ended.\n',
+    });
+    expect(await machine.svc('accept', 'a', '--keep-worker')).toMatchObject({ code: 0 });
+    expect(accepts().map(({ body }) => body)).toMatchObject([{ action: 'accept' }, { keep_worker: true }]);
   });
 
   it('write the document themselves if the daemon does not poll its store, or with --local', async () => {

@@ -38,9 +38,9 @@ describe('the list of panes', () => {
   it('groups panes into sessions, the oldest pane first', () => {
     expect(
       parsePanes([
-        '$2 1795225935 1 %9 400 0 77 3.3a work two',
-        '$2 1795225935 1 %4 300 1 77 3.3a work two',
-        '$3 1795225936 0 %5  0 77 3.3a x',
+        '$2 1795225935 /dev/pts/3,client-88 %9 400 0 77 3.3a work two',
+        '$2 1795225935 /dev/pts/3,client-88 %4 300 1 77 3.3a work two',
+        '$3 1795225936  %5  0 77 3.3a x',
       ]),
     ).toEqual({
       server_pid: 77,

@@ -10,6 +10,11 @@ export function endsWorkers(shown: Rehearsal | null): boolean {
   return shown === null || shown.ends.length > 0;
 }
 
+/** The same for a verb that ends a worker in the course of things: only work that it cuts off is asked about. */
+export function interruptsWorkers(shown: Rehearsal | null): boolean {
+  return shown === null || (shown.interrupts ?? []).length > 0;
+}
+
 /**
  * Asks before a verb that says so of what it was given, with the sentence of its rehearsal. Null lets it go on; an
  * outcome is what it ends with instead. Throws `invalid_request` where nobody can be asked. `typed` are the words after

@@ -118,8 +118,12 @@ function checkAnswer<S extends z.ZodType>(
 
 /** The error in an answer that is not 2xx. */
 export function errorOf(answer: DaemonAnswer, path: string): CodedError {
-  const parsed = errorBodySchema.safeParse(answer.body);
-  if (!parsed.success) return new CodedError('internal', `the daemon answered ${answer.status} to ${path}`);
+  const { body, refusal = 'invalid_request', status } = answer;
+  // A text route refuses in the words of the command (WPL-3).
+  if (typeof body === 'string' && (status === 400 || status === 422))
+    return new CodedError(refusal, body.trim().replace(/^svc exited \d+: /, ''));
+  const parsed = errorBodySchema.safeParse(body);
+  if (!parsed.success) return new CodedError('internal', `the daemon answered ${status} to ${path}`);
   const { error, message, ...details } = parsed.data;
   // Its message names an endpoint, which is no help to who typed a command.
   if (error === 'booting')

@@ -1,7 +1,7 @@
 import { CodedError } from '../../base/errors.ts';
 import { FIBER_KINDS, WHEN_FREE_AGAIN, WHEN_IDLE } from '../../contract/fiber.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
-import { endsWorkers } from '../command-line/confirm.ts';
+import { endsWorkers, interruptsWorkers } from '../command-line/confirm.ts';
 import {
   AGENT,
   argument,
@@ -235,10 +235,17 @@ export const LIFECYCLE = {
     fields: () => ({ action: 'resume' }),
   }),
   accept: lifecycle({
-    summary: 'Accept the work; a role on a schedule goes on',
-    options: { outcome: OUTCOME },
-    examples: [['svc accept say-hello', 'the work is good; a role on a schedule goes on']],
-    fields: ({ outcome }) => ({ action: 'accept', outcome }),
+    summary: 'Accept the work, and end its worker',
+    options: {
+      outcome: OUTCOME,
+      keep_worker: option('--keep-worker', 'let a worker that still runs go on'),
+    },
+    examples: [
+      ['svc accept say-hello', 'the work is good: its worker is ended; a role on a schedule goes on'],
+      ['svc accept say-hello --keep-worker', 'the same, and its worker goes on'],
+    ],
+    asks: ({ keep_worker }, shown) => keep_worker !== true && interruptsWorkers(shown),
+    fields: ({ outcome, keep_worker }) => ({ action: 'accept', outcome, keep_worker }),
   }),
   close: lifecycle({
     summary: 'Close a fiber for review',

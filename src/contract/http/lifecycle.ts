@@ -13,6 +13,8 @@ const rehearsed = { dry_run: dryRunField };
 const whose = { fiber: word, store: word.optional(), ...origin, ...rehearsed };
 /** `kill`: also end the worker that runs; without it the worker keeps running. */
 const kill = { kill: z.boolean().optional() };
+/** `keep_worker`: the worker keeps running; without it, it is ended before the work is accepted. */
+const keep_worker = { keep_worker: z.boolean().optional() };
 const shape = {
   project_dir: word.optional(),
   agent: word.optional(),
@@ -55,7 +57,7 @@ const lifecycleOptions = [
   }),
   z.strictObject({ action: z.literal('pause'), ...whose, ...kill }),
   z.strictObject({ action: z.literal('resume'), ...whose }),
-  z.strictObject({ action: z.literal('accept'), ...whose, outcome: outcome.optional() }),
+  z.strictObject({ action: z.literal('accept'), ...whose, outcome: outcome.optional(), ...keep_worker }),
   z.strictObject({ action: z.literal('set-model'), ...whose, model: word, ...effort }),
   z.strictObject({ action: z.literal('set-agent'), ...whose, agent: word, ...effort }),
   z.strictObject({ action: z.literal('set-outcome'), ...whose, outcome }),

@@ -26,6 +26,8 @@ const stepSchema = z.object({
     .nullable(),
   /** Sessions that would be ended, by name. */
   ends: z.array(z.string()),
+  /** Those of `ends` that are cut off: the fiber is not closed yet, or a person has the terminal open. Absent: none. */
+  interrupts: z.array(z.string()).optional(),
   /** Ids and times of this rehearsal that differ in the real request. */
   minted: z.record(z.string(), z.string()),
 });

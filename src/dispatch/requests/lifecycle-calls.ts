@@ -10,6 +10,7 @@ import type {
   TransitionRequest,
 } from '../../contract/http/lifecycle.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { SURFACE_RULES } from '../../contract/surface.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { PlannedWrite } from '../../fibers/store.ts';
 import { describeFiber, describeUnchanged, isArming, planAction } from '../../lifecycle/actions.ts';
@@ -42,6 +43,8 @@ export type LifecyclePorts = {
     kills: Pick<Kills, 'kill'>;
     /** The fiber's running worker; throws `mux_unavailable` where one must be `sure` and nobody can tell. */
     workerOf(key: string, options: { sure: boolean }): Promise<Run | undefined>;
+    /** Whether a person has the terminal of this worker open. */
+    isWatched(run: Run): Promise<boolean>;
   };
   /** A document by canonical id, uid or leaf, even one that no listing has shown yet. */
   look(reference: string, store?: string): FiberDocument;
@@ -58,6 +61,8 @@ type PlannedVerb = {
   document: FiberDocument;
   run: Run | undefined;
   kill: boolean;
+  /** Why a person is asked before the worker is ended; null where the verb ends none, or one that has done its work. */
+  cut_off: string | null;
   /** Null where another program runs the verb. */
   written: PlannedWrite | null;
   /** The git worktree that is removed once the document is written. */
@@ -109,18 +114,20 @@ export class LifecycleCalls {
       const { world, memory } = this.#ports;
       const document = this.#reread(this.#ports.look(request.fiber, request.store));
       await this.#requireDirectory(document, request);
-      const kill = 'kill' in request && request.kill === true;
+      const kill = endsWorker(request);
       const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
       const drops = await givenUpWorktree(world, memory, document, request);
-      if (this.#ports.cli !== null) return { request, document, run, kill, written: null, drops };
+      const cut_off =
+        request.dry_run === true && kill && run !== undefined ? await this.#cutOff(document, run) : null;
+      if (this.#ports.cli !== null) return { request, document, run, kill, cut_off, written: null, drops };
       const facts = this.#facts(run !== undefined && !kill);
       const written = await this.#planWrite(document, kill ? run : undefined, (current) =>
         this.#planAction(current, request, facts),
       );
-      return { request, document, run, kill, written, drops };
+      return { request, document, run, kill, cut_off, written, drops };
     },
-    show: ({ request, run, kill, written, drops }) => {
-      const shown = showWrite(deedWords(request.action), written, kill ? run : undefined);
+    show: ({ request, run, kill, cut_off, written, drops }) => {
+      const shown = showWrite(deedWords(request.action), written, kill ? run : undefined, cut_off);
       return drops === null
         ? shown
         : { ...shown, would: `${shown.would}, then remove the git worktree ${drops.path}` };
@@ -167,6 +174,14 @@ export class LifecycleCalls {
       return { ...moved, invoked: true };
     },
   };
+
+  async #cutOff(document: FiberDocument, run: Run): Promise<string | null> {
+    const reasons = [
+      ...(document.status === 'closed' ? [] : ['has not closed the fiber']),
+      ...((await this.#ports.dispatcher.isWatched(run)) ? ['is open in a terminal'] : []),
+    ];
+    return reasons.length === 0 ? null : reasons.join(' and ');
+  }
 
   #moved({ request, document, plan }: PlannedMove) {
     const { target, origin = this.#ports.world.host } = request;
@@ -233,7 +248,7 @@ export class LifecycleCalls {
       status: 0,
       text:
         (text ?? describeFiber(document, running) + describeUnchanged(request.action, document)) +
-        noteOf(document, request, running) +
+        noteOf(document, request, run, kill) +
         (request.action === 'uninstall' ? wordsOfLeftWorktree(before) : '') +
         (drops === null ? '' : await removeGivenUp(world, drops)),
       error: null,
@@ -320,10 +335,24 @@ function startOf(document: FiberDocument): { fiber_id: string; force: true } {
   return { fiber_id: document.uid ?? document.id, force: true };
 }
 
-function showWrite(deed: string, written: PlannedWrite | null, ended: Run | undefined): Rehearsal {
+/** True for a request that ends a running worker: `accept` does unless it is told otherwise, other verbs if asked to. */
+function endsWorker(request: LifecycleRequest): boolean {
+  if (request.action === 'accept') return request.keep_worker !== true;
+  return 'kill' in request && request.kill === true;
+}
+
+function showWrite(
+  deed: string,
+  written: PlannedWrite | null,
+  ended: Run | undefined,
+  cut_off: string | null = null,
+): Rehearsal {
   const shown = written === null ? rehearsal('') : rehearsedWrite(deed, written);
   if (ended === undefined) return shown;
-  return { ...shown, would: `end its worker and ${shown.would}`, ends: [workerName(ended)] };
+  const ends = [workerName(ended)];
+  const worker = cut_off === null ? 'its worker' : `its worker, which ${cut_off},`;
+  const interrupts = cut_off === null ? {} : { interrupts: ends };
+  return { ...shown, would: `end ${worker} and ${shown.would}`, ends, ...interrupts };
 }
 
 function refusedAnswer(error: unknown): LifecycleAnswer {
@@ -331,9 +360,18 @@ function refusedAnswer(error: unknown): LifecycleAnswer {
   return { status: 1, text: error.message, error: error.code };
 }
 
-/** What a person should know of the worker that a verb left alone. */
-function noteOf(document: FiberDocument, request: LifecycleRequest, running: boolean): string {
-  if (!running) return '';
+/** What a person should know of the worker that a verb ended or left alone. */
+function noteOf(
+  document: FiberDocument,
+  request: LifecycleRequest,
+  run: Run | undefined,
+  ended: boolean,
+): string {
+  if (run === undefined) return '';
+  if (ended)
+    return SURFACE_RULES[run.surface].in_terminal
+      ? 'Its worker was ended.\n'
+      : 'Its conversation was let go.\n';
   switch (request.action) {
     case 'pause':
     case 'close':

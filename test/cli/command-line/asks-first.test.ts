@@ -34,7 +34,11 @@ const watches = (store: string) => {
 };
 const KILLED = { killed: true, fiber_id: 'loader', mux_session: 'loader-svc' };
 const ENDS = rehearsal('end the worker of loader and hold the fiber', { ends: ['loader-svc'] });
-const CHANGES = { ...ENDS, documents: [{ path: 'loader.md', diff: '+status: open' }] };
+const CHANGES = {
+  ...ENDS,
+  documents: [{ path: 'loader.md', diff: '+status: open' }],
+  interrupts: ['loader-svc'],
+};
 /** A daemon that rehearses `shown`, and counts what it was really told to do. */
 async function serve(shown: object, path = '/kill', done: object = KILLED) {
   const { seen } = await serveDaemon(machine, {
@@ -46,6 +50,7 @@ async function serve(shown: object, path = '/kill', done: object = KILLED) {
 
 /** Each verb that asks, with the options that make it end work or remove something. */
 const DESTROYING = [
+  ['accept', 'loader'],
   ['kill', 'loader'],
   ['dispatch', 'loader', '--force'],
   ['stop-all', '--kill'],

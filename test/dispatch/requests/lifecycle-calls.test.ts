@@ -68,6 +68,73 @@ describe('a lifecycle verb in the poller', () => {
     expect(world.machine.creates).toHaveLength(2);
   });
 
+  it('[WPL-3] [LIF-6] accept ends the worker of a closed fiber and says so, and its rehearsal has nothing to ask', async () => {
+    world.fiber('a');
+    await round();
+    await verb({ action: 'close', outcome: 'Done.' });
+    expect(world.machine.living).toHaveLength(1);
+    const shown = await world.run(calls.lifecycle({ fiber: 'a', action: 'accept', dry_run: true }));
+    expect(shown).toMatchObject({ would: 'end its worker and accept a', ends: [expect.any(String)] });
+    expect(shown).not.toHaveProperty('interrupts');
+    expect(world.machine.living).toHaveLength(1);
+    expect(await verb({ action: 'accept' })).toEqual({
+      status: 0,
+      text: 'a: closed, accepted, once on host-a\nIts worker was ended.\n',
+      error: null,
+    });
+    expect(world.machine.living).toHaveLength(0);
+    expect(stored()).toMatchObject({ status: 'closed', tempered: true, outcome: 'Done.' });
+    await verb({ action: 'reopen' });
+    await settle();
+    expect(world.machine.living).toHaveLength(1);
+  });
+
+  it.each([
+    ['an open fiber', false, 0, 'end its worker, which has not closed the fiber, and accept a'],
+    ['a closed fiber', true, 1, 'end its worker, which is open in a terminal, and accept a'],
+    [
+      'an open fiber',
+      false,
+      1,
+      'end its worker, which has not closed the fiber and is open in a terminal, and accept a',
+    ],
+  ])(
+    '[WPL-3] the rehearsal of accept says of %s (closed: %s) with %i terminals what it cuts off',
+    async (_what, closed, attached, would) => {
+      world.fiber('a');
+      await round();
+      if (closed) await verb({ action: 'close' });
+      const { session } = world.machine.worker('a');
+      Object.assign(session, { attached });
+      expect(await world.run(calls.lifecycle({ fiber: 'a', action: 'accept', dry_run: true }))).toMatchObject(
+        { would, ends: [session.name], interrupts: [session.name] },
+      );
+    },
+  );
+
+  it('[WPL-3] accept leaves the worker alone where it is told to, and says how to end it', async () => {
+    world.fiber('a');
+    await round();
+    expect(await verb({ action: 'accept', keep_worker: true })).toMatchObject({
+      status: 0,
+      text: 'a: closed, accepted, once on host-a\nIts worker goes on until it ends by itself; stop it with: svc kill a\n',
+    });
+    expect(world.machine.living).toHaveLength(1);
+  });
+
+  it('[STD-1] [LIF-6] accept of a role at work ends its worker, arms it and stamps it as served', async () => {
+    world.fiber('a', standing);
+    await round();
+    world.clock.advance(MINUTE);
+    expect((await verb({ action: 'accept' })).text).toBe(
+      'a: ready to start, on a schedule on host-a\nIts worker was ended.\n',
+    );
+    expect(world.machine.living).toHaveLength(0);
+    await settle();
+    expect(world.machine.creates).toHaveLength(1);
+    expect(daemon.row('a')).toMatchObject({ status: 'active', next_due_at: Date.UTC(2026, 5, 2, 9) });
+  });
+
   it('[WPL-3] resume starts a parked fiber at once, without waiting for a listing', async () => {
     world.fiber('a', {}, { status: 'open' });
     await round();
@@ -131,7 +198,7 @@ describe('a lifecycle verb in the poller', () => {
     await round();
     expect(await verb({ action: 'pause', kill: true })).toEqual({
       status: 0,
-      text: 'a: draft, once on host-a\n',
+      text: 'a: draft, once on host-a\nIts worker was ended.\n',
       error: null,
     });
     expect(world.machine.living).toHaveLength(0);

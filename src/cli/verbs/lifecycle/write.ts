@@ -1,6 +1,7 @@
 import { ulid } from 'ulid';
 import { z } from 'zod';
 import { CodedError } from '../../../base/errors.ts';
+import { shellWord } from '../../../base/shell-word.ts';
 import { removeHold } from '../../../config/hold-files.ts';
 import { dataPaths } from '../../../config/paths.ts';
 import { resolveDirectory } from '../../../config/resolve-directory.ts';
@@ -201,10 +202,8 @@ async function askDaemon(daemon: DaemonClient, request: LifecycleRequest): Promi
   const [path, body] = routeOf(request);
   if (path === '/transition') return (await daemon.post(path, body, actedSchema)).text;
   const answer = await daemon.request('POST', '/lifecycle', request);
-  if (typeof answer.body !== 'string') throw errorOf(answer, '/lifecycle');
-  if (answer.status === 200) return answer.body;
-  const sentence = answer.body.trim().replace(/^svc exited \d+: /, '');
-  throw new CodedError(answer.refusal ?? 'invalid_request', sentence);
+  if (answer.status === 200 && typeof answer.body === 'string') return answer.body;
+  throw errorOf(answer, path);
 }
 
 async function writeHere(
@@ -231,7 +230,17 @@ async function writeHere(
     );
   const fiber = await found.store.update(found.id, planHere(context, request));
   if (request.action === 'resume') liftHold(context, fiber);
-  return describeFiber(fiber) + describeUnchanged(request.action, fiber);
+  return (
+    describeFiber(fiber) + describeUnchanged(request.action, fiber) + wordsOfWorker(request, fiber, local)
+  );
+}
+
+/** Only a daemon knows and ends the worker of work that is accepted here; with `--local` the daemon itself sees to it. */
+function wordsOfWorker(request: LifecycleRequest, { id, svc }: FiberDocument, local: boolean): string {
+  if (request.action !== 'accept' || request.keep_worker === true || local) return '';
+  return svc?.runtime?.dispatched_at === undefined
+    ? ''
+    : `No daemon did this, so a worker that still runs goes on; once one runs, end it with: svc kill ${shellWord(id)}\n`;
 }
 
 /** No daemon does it: the next one must not hold what a person has resumed. */
