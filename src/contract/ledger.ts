@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { jsonOf } from '../base/json-text.ts';
+import { changedBySchema } from './asked-by.ts';
 import { RECEIPT_STATUSES } from './http/messages.ts';
+
+/** What may become of the document of a fiber, as `sessions.jsonl` has it. */
+export const DOCUMENT_CHANGES = ['closed', 'accepted', 'composted', 'reopened'] as const;
 
 /** One line of `sessions.jsonl`: which fiber a harness session belongs to (TMP-2). `at` in milliseconds. */
 export const sessionLineSchema = z.looseObject({
@@ -17,10 +21,17 @@ export const sessionLineSchema = z.looseObject({
   mux: z.string().nullable(),
   at: z.number(),
   /**
-   * `ended`: the run ended at that time, for its `reason`. `accepted`: the daemon accepted it by itself. `resume` and
+   * `ended`: the run ended at that time, for its `reason`. `accepted` with a run: the daemon accepted it by itself; with
+   * `by` it is, as `closed`, `composted` and `reopened`, a change of the document, and names no session. `resume` and
    * `adopt` begin a run as `dispatch` does; this daemon reads both and writes neither.
    */
-  kind: z.enum(['dispatch', 'claim', 'capture', 'learned', 'ended', 'accepted', 'resume', 'adopt']),
+  kind: z.enum([
+    ...(['dispatch', 'claim', 'capture', 'learned', 'ended', 'resume', 'adopt'] as const),
+    ...DOCUMENT_CHANGES,
+  ]),
+  /** Of a change of the document: who made it, and the host whose daemon passed the request on. */
+  by: changedBySchema.optional(),
+  from: z.string().optional(),
   /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
   reason: z.string().optional(),
   /** A phrase about the end, if the reason does not say everything. */

@@ -120,6 +120,11 @@ export class Feed {
     return this.#rows.size;
   }
 
+  /** The document whose row this is; undefined for a path without a row. */
+  document(path: string): FiberDocument | undefined {
+    return this.#rows.get(path)?.document;
+  }
+
   /** Sets one row; true when its bytes changed. `path` identifies the document. */
   set(document: FiberDocument, facts: RowFacts, now: number): boolean {
     const known = this.#rows.get(document.path);

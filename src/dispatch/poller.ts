@@ -4,6 +4,7 @@ import { ulid } from 'ulid';
 import { sleep, within } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { requestAskedBy } from '../base/request-scope.ts';
 import { HoldFiles } from '../config/hold-files.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
@@ -61,8 +62,8 @@ export async function startPoller(
   const index = new StoreIndex();
   const owner = { name: 'poller', generation: clock.now() };
   // A write can move a row before the rows exist; nothing is written before the first tick.
-  let onRow: (path: string) => void = () => {};
-  let onLateRow = onRow;
+  let onRow: (path: string, written: boolean) => void = () => {};
+  let onLateRow: (path: string) => void = () => {};
   const runner = createRunner();
   const disks = ports.disks({ clock, runner });
   // Nothing starts before the files were read once: without them, another agent would be found than the one that is meant.
@@ -78,7 +79,7 @@ export async function startPoller(
     pool: context.pool,
     logger,
     isSilent: (root) => disks.isSilent(join(root, '.fibers')),
-    onRow: (path) => onRow(path),
+    onRow: (path, written) => onRow(path, written),
     onLateRow: (path) => onLateRow(path),
   });
   let serverPid: () => number | null = () => null;
@@ -153,7 +154,7 @@ export async function startPoller(
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });
   const tellFeed = createFeedNotice(context, feed);
   const rows = new Rows({ world, memory, index, feed, onFeedMoved: tellFeed });
-  onRow = (path) => rows.documentsMoved([path]);
+  onRow = (path, written) => rows.documentsMoved([path], written ? (requestAskedBy() ?? 'daemon') : null);
   const dispatcher = new Dispatcher(world, memory, (keys) => rows.runtimeMoved(keys));
   serverPid = () => (dispatcher.listing.kind === 'alive' ? (dispatcher.listing.server?.pid ?? null) : null);
   const loop = new PollLoop({

@@ -9,6 +9,7 @@ import { hasPlace } from './due/places.ts';
 import type { Due } from './due/standing.ts';
 import type { Feed, RowFacts } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
+import { recordChange } from './run/document-changes.ts';
 import { restsAt } from './run/run-phase.ts';
 import { followDocuments, viewRun } from './run/runs.ts';
 import { sharing, workersByTree } from './run/work-trees.ts';
@@ -57,15 +58,20 @@ export class Rows {
     this.refreshAll(stores);
   }
 
-  /** The documents of these paths appeared, changed or went away. */
-  documentsMoved(paths: readonly string[]): void {
+  /**
+   * The documents of these paths appeared, changed or went away; `written_by` is who asked this daemon for the write, null
+   * where it made none.
+   */
+  documentsMoved(paths: readonly string[], written_by: string | null = null): void {
     // The row of a new place may be of the time when the old one was there too, and without the worker.
     const followed = this.#follow();
     const now = this.#world.clock.now();
     let moved = false;
     for (const path of new Set([...paths, ...followed])) {
       const document = this.#index.getPath(path);
-      moved = (document === undefined ? this.#feed.delete(path, now) : this.#set(document, now)) || moved;
+      moved =
+        (document === undefined ? this.#feed.delete(path, now) : this.#set(document, now, written_by)) ||
+        moved;
     }
     if (moved) this.#onFeedMoved();
   }
@@ -120,7 +126,12 @@ export class Rows {
     if (moved) this.#onFeedMoved();
   }
 
-  #set(document: FiberDocument, now: number): boolean {
+  #set(document: FiberDocument, now: number, written_by: string | null = null): boolean {
+    const before = this.#feed.document(document.path);
+    if (before !== undefined && before !== document) {
+      const run = this.#memory.runs.get(keyOf(document));
+      recordChange(this.#world, { before, after: document, run, written_by });
+    }
     const facts = this.#factsOf(document);
     const at = facts === null ? null : this.#changesAt(document, facts);
     if (at === null) this.#due.delete(document.path);

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { SANDBOX_SECURITY_HEADERS } from '../access/security-headers.ts';
 import type { Clock } from '../base/clock.ts';
 import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
+import { ASKED_BY_HEADER, senderOf } from '../contract/asked-by.ts';
 import { ANSWERED_BY_HEADER, answererFault, HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { KeptConnections, LEAST_BYTES_PER_MS, openRequest } from '../platform/http-client.ts';
@@ -167,6 +168,7 @@ export class Forwarder {
           ...(length !== undefined && { 'content-length': length }),
           [HOPS_HEADER]: [...hops, this.#host].join(', '),
           'x-request-id': id,
+          [ASKED_BY_HEADER]: senderOf(head.headers),
         },
         kept,
       });

@@ -1,4 +1,5 @@
 import { runForRequest } from '../base/request-scope.ts';
+import { askedBy, senderOf } from '../contract/asked-by.ts';
 import type { Answering } from './answering.ts';
 import type { Forwarder } from './forwarder.ts';
 import { encodedReply } from './prepared-reply.ts';
@@ -61,7 +62,8 @@ export class RowCalls {
     }
     const view = new View(call, params, query, body);
     call.handling = true;
-    const reply = runForRequest(call.exchange.id, () => answerOf(row, view, call));
+    const by = askedBy(senderOf(call.head.headers), call.hops[0]);
+    const reply = runForRequest(call.exchange.id, () => answerOf(row, view, call), by);
     if (!(reply instanceof Promise)) {
       call.body_share?.release();
       this.#answers.answer(call, reply);

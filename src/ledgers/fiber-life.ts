@@ -37,14 +37,43 @@ export function fiberLife(uid: string, told: Told): LifeEntry[] {
   const sent = told.sent
     .filter(isOwn)
     .map(({ at, session, files }): LifeEntry => ({ at, kind: 'sent', session, files }));
+  const runs = runEntries(told.sessions);
+  putAfterClosing(runs);
   return [
-    ...runEntries(told.sessions),
+    ...runs,
     ...messageEntries(uid, told),
     ...promptEntries(uid, told),
     ...commits,
     ...sent,
-    ...closingEntries(told.closing),
+    ...closingEntries(told.closing, told.sessions),
   ].sort((a, b) => a.at - b.at);
+}
+
+/**
+ * An end that was recorded in whole seconds comes after what closed the document in that second: an agent closes its fiber,
+ * and then its session ends. A role is closed by the daemon, after its end.
+ */
+function putAfterClosing(entries: readonly LifeEntry[]): void {
+  for (const end of entries) {
+    if ((end.kind !== 'ended' && end.kind !== 'handoff') || end.at % 1000 !== 0) continue;
+    const next =
+      entries.find((entry) => 'run_id' in entry && entry.at > end.at)?.at ?? Number.POSITIVE_INFINITY;
+    const until = Math.min(end.at + 1000, next);
+    for (const entry of entries)
+      if (entry.kind === 'closed' && entry.by !== 'daemon' && entry.at >= end.at && entry.at < until)
+        end.at = entry.at;
+  }
+}
+
+/** A change of the document that the daemon saw happen. */
+function changeEntry({ at, kind, by, from, agent }: SessionLine): LifeEntry {
+  const who = {
+    ...(by === undefined ? {} : { by }),
+    ...(from === undefined ? {} : { from }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+  if (kind === 'accepted' || kind === 'composted') return { at, kind, session: null, exact: true, ...who };
+  return { at, kind: kind === 'reopened' ? kind : 'closed', session: null, ...who };
 }
 
 /** The newest entries, or the newest before a time; entries of one time are not parted. */
@@ -79,6 +108,8 @@ function runEntries(lines: readonly SessionLine[]): LifeEntry[] {
       const entry = endEntry(line, run);
       if (run_id !== undefined) ends.set(run_id, entry);
       entries.push(entry);
+    } else if (line.by !== undefined || kind === 'closed' || kind === 'composted' || kind === 'reopened') {
+      entries.push(changeEntry(line));
     } else if (kind === 'accepted') {
       const began_at = run?.began.at ?? null;
       entries.push({ at, kind, session, exact: true, by_itself: { run: run_id ?? null, began_at } });
@@ -156,13 +187,18 @@ function promptEntries(uid: string, { messages, prompts, fiberOf }: Told): LifeE
   });
 }
 
-function closingEntries(closing: Closing | null): LifeEntry[] {
+/** What the document tells of its own end, where the daemon did not see it happen. */
+function closingEntries(closing: Closing | null, lines: readonly SessionLine[]): LifeEntry[] {
   if (closing?.status !== 'closed') return [];
   const [closed_at, updated_at] = [timeOf(closing.closed_at), timeOf(closing.updated_at)];
+  const saw = (since: number, ...kinds: SessionLine['kind'][]) =>
+    lines.some(({ at, by, kind }) => by !== undefined && at >= since && kinds.includes(kind));
   const entries: LifeEntry[] = [];
-  if (closed_at !== null) entries.push({ at: closed_at, kind: 'closed', session: null });
+  // One that was accepted at once was closed by that.
+  if (closed_at !== null && !saw(closed_at, 'closed', 'accepted', 'composted'))
+    entries.push({ at: closed_at, kind: 'closed', session: null });
   const at = Math.max(closed_at ?? 0, updated_at ?? 0);
-  if (closing.tempered !== undefined && at > 0) {
+  if (closing.tempered !== undefined && at > 0 && !saw(closed_at ?? 0, 'accepted', 'composted')) {
     const kind = closing.tempered ? 'accepted' : 'composted';
     entries.push({ at, kind, session: null, exact: closed_at === updated_at });
   }

@@ -13,6 +13,8 @@ const frameSchema = z.discriminatedUnion('kind', [
     input: z.unknown(),
     /** The request that the call is made for. */
     request_id: z.string().optional(),
+    /** Who asked for it. */
+    asked_by: z.string().optional(),
   }),
   z.object({ kind: z.literal('reply'), id, value: z.unknown() }),
   z.object({

@@ -4,7 +4,7 @@ import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError } from '../base/errors.ts';
 import type { LentBytes } from '../base/lent-bytes.ts';
 import type { Logger } from '../base/logger.ts';
-import { requestScope, runForRequest } from '../base/request-scope.ts';
+import { requestAskedBy, requestScope, runForRequest } from '../base/request-scope.ts';
 import type { CallSpec, CallTable, EventTable } from '../contract/threads/call-table.ts';
 import { type Caller, type Handlers, lateAnswer, tooManyCalls, unavailable } from './calls.ts';
 import type { Channel } from './channel.ts';
@@ -109,8 +109,10 @@ export function createPeer<
   };
 
   const serve = async (call: Frame & { kind: 'call' }, bulk: Uint8Array | null): Promise<void> => {
-    const served = await runForRequest(call.request_id, () =>
-      serveCall(options.serves, options.handlers, call, bulk, logger),
+    const served = await runForRequest(
+      call.request_id,
+      () => serveCall(options.serves, options.handlers, call, bulk, logger),
+      call.asked_by,
     );
     outgoing.flush();
     try {
@@ -179,7 +181,8 @@ export function createPeer<
     if (pending.size >= bound) throw tooManyCalls(other, bound);
     const id = ++lastId;
     const answer = createDeferred<Answer>();
-    channel.post({ kind: 'call', id, name, input, request_id: requestScope() }, bulk);
+    const scope = { request_id: requestScope(), asked_by: requestAskedBy() };
+    channel.post({ kind: 'call', id, name, input, ...scope }, bulk);
     const cancelDeadline = options.clock.after(deadline_ms, () => {
       pending.delete(id);
       answer.reject(lateAnswer(other, name, deadline_ms));

@@ -73,6 +73,29 @@ describe('a day with the command line alone', () => {
     expect(accepted).not.toContain('svc accept');
   });
 
+  it('[TMP-2] tells in svc log who closed, accepted and reopened a fiber, in the order of causes', async () => {
+    await svc('reopen', 'say-hello');
+    await svc('close', 'say-hello', '--kill', '--yes');
+    const changes = async () => {
+      const { entries } = await json('log', 'say-hello');
+      return (entries as { kind: string; by?: string }[]).flatMap(({ kind, by }) =>
+        by === undefined
+          ? ['dispatch', 'ended', 'handoff'].includes(kind)
+            ? [kind]
+            : []
+          : [`${kind} ${by}`],
+      );
+    };
+    const told = await until('the last closing is told', async () => {
+      const found = await changes();
+      return found.at(-1) === 'closed cli' ? found : undefined;
+    });
+    expect(told.slice(0, 5)).toEqual(['dispatch', 'closed agent', 'handoff', 'accepted cli', 'reopened cli']);
+    const page = await svc('log', 'say-hello');
+    expect(page).toMatch(/\tclosed\tby player$/m);
+    expect(page).toMatch(/\taccepted\tby you$/m);
+  });
+
   it('runs a role on its schedule, and again after it is accepted', async () => {
     await svc('fiber', 'add', 'Digest', '--body', 'Look around.\n\nSessions planned: 9');
     const repeated = await svc(

@@ -68,6 +68,45 @@ describe('the life of a fiber', () => {
     );
   });
 
+  it('[TMP-2] tells who closed, accepted and reopened the fiber, and an end of whole seconds after the closing', () => {
+    const change = (minute: number, over: Partial<SessionLine>) =>
+      line(minute, { session: null, mux: null, run_id: undefined, agent: undefined, ...over });
+    const sessions = [
+      line(0, {}),
+      change(5, { kind: 'closed', by: 'agent', agent: 'claude-sonnet', at: at(5) + 300 }),
+      line(5, { kind: 'ended', reason: 'exited' }),
+      change(6, { kind: 'accepted', by: 'board', from: 'tarn' }),
+      change(7, { kind: 'reopened', by: 'cli' }),
+      change(8, { kind: 'composted', by: 'document' }),
+    ];
+    const closing: Closing = {
+      status: 'closed',
+      tempered: false,
+      closed_at: new Date(at(8)).toISOString(),
+      updated_at: new Date(at(8)).toISOString(),
+    };
+    expect(
+      life({ sessions, closing }).map(({ kind, ...entry }) => [kind, 'by' in entry ? entry.by : null]),
+    ).toEqual([
+      ['dispatch', null],
+      ['closed', 'agent'],
+      ['ended', null],
+      ['accepted', 'board'],
+      ['reopened', 'cli'],
+      ['composted', 'document'],
+    ]);
+    expect(life({ sessions })[3]).toMatchObject({ exact: true, from: 'tarn' });
+  });
+
+  it('[TMP-2] leaves a role that the daemon closes after its end in that order', () => {
+    const sessions = [
+      line(0, {}),
+      line(5, { kind: 'ended', reason: 'exited' }),
+      line(5, { kind: 'closed', by: 'daemon', session: null, at: at(5) + 300, run_id: undefined }),
+    ];
+    expect(life({ sessions }).map(({ kind }) => kind)).toEqual(['dispatch', 'ended', 'closed']);
+  });
+
   it('[TMP-2] tells each run once: how it began, in which conversations it went on, and how it ended', () => {
     const sessions = [
       line(0, { session: null }),

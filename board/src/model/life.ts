@@ -48,15 +48,27 @@ export function lifeLine(entry: LifeEntry): LifeLine {
     case 'sent':
       return { tone: 'agent', text: `Sent ${entry.files.map(nameOf).join(', ')}`, detail: null };
     case 'closed':
-      return { tone: 'quiet', text: 'It was closed', detail: null };
+    case 'reopened':
+      return { tone: 'quiet', text: `It was ${entry.kind}`, detail: changerOf(entry) };
     case 'accepted':
     case 'composted':
       return {
         tone: entry.by_itself === undefined ? 'you' : 'quiet',
         text: entry.kind === 'accepted' ? 'It was accepted' : 'It was set aside',
-        detail: entry.by_itself !== undefined ? 'by itself' : entry.exact ? null : 'at the latest',
+        detail:
+          entry.by_itself !== undefined ? 'by itself' : entry.exact ? changerOf(entry) : 'at the latest',
       };
   }
+}
+
+type Change = Extract<LifeEntry, { kind: 'closed' | 'reopened' | 'accepted' | 'composted' }>;
+
+/** Who changed the document, as the ledger has it. */
+function changerOf({ by, from, agent }: Change): string | null {
+  if (by === undefined || by === 'document') return null;
+  const who = { cli: 'with svc', board: 'on the board', http: 'over HTTP', daemon: 'by the daemon' };
+  const words = by === 'agent' ? `by ${agent ?? 'an agent'}` : who[by];
+  return from === undefined ? words : `${words}, from ${from}`;
 }
 
 /** The commits among what happened, the newest first. */

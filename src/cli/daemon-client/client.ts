@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import type { Settings } from '../../config/settings.ts';
+import { ASKED_BY_HEADER } from '../../contract/asked-by.ts';
 import { errorBodySchema } from '../../contract/http/errors.ts';
 import { REFUSAL_CODE_HEADER } from '../../contract/http/lifecycle.ts';
 import type { DaemonFile } from '../../contract/operator-files.ts';
@@ -147,7 +148,10 @@ async function exchange(
   path: string,
   body: unknown,
 ): Promise<DaemonAnswer> {
-  const request = { to, method, path: `/api/v1${path}`, body };
+  // An agent's run script gives its session this variable.
+  const asked_by = process.env.SVC_RUN_DIR ? 'agent' : 'cli';
+  const headers = { [ASKED_BY_HEADER]: asked_by };
+  const request = { to, method, path: `/api/v1${path}`, body, headers };
   const deadline_ms = host === undefined ? DEADLINE_MS[method] : FORWARDED_MS;
   const limits = { deadline_ms, most_bytes: MOST_BYTES };
   const asked = host === undefined ? '' : ` what it is asked of ${host}`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changedBySchema } from '../asked-by.ts';
 import { wholeNumber } from './bounded.ts';
 import { RECEIPT_STATUSES } from './messages.ts';
 
@@ -24,6 +25,15 @@ export const lifeQuerySchema = z.object({
 const session = z.string().nullable();
 /** From the beginning of the run to its end; null if its beginning is unknown. */
 const lasted_ms = z.number().nullable();
+
+/** Who changed the document; absent where the daemon did not see it happen, as while none ran. */
+const changed = {
+  by: changedBySchema.optional(),
+  /** The host whose daemon passed the request on. */
+  from: z.string().optional(),
+  /** The agent whose run it was, where `by` is `agent`. */
+  agent: z.string().optional(),
+};
 
 /** A commit that a session of the fiber made. */
 export const lifeCommitSchema = z.object({
@@ -88,10 +98,9 @@ export const lifeEntrySchema = z.union([
   z.object({ at: z.number(), kind: z.literal('prompts'), session, count: z.number().int() }),
   lifeCommitSchema,
   z.object({ at: z.number(), kind: z.literal('sent'), session, files: z.array(z.string()) }),
-  /** The document was closed, and is closed still; an earlier closing is not kept. */
-  z.object({ at: z.number(), kind: z.literal('closed'), session }),
+  z.object({ at: z.number(), kind: z.enum(['closed', 'reopened']), session, ...changed }),
   /**
-   * The verdict of a closed document, or of one run. Without `exact` its time is not kept, and `at` is that of the last write of the
+   * The verdict of a document, or of one run. Without `exact` its time is not kept, and `at` is that of the last write of the
    * document, which is the verdict or came after it.
    */
   z.object({
@@ -99,6 +108,7 @@ export const lifeEntrySchema = z.union([
     kind: z.enum(['accepted', 'composted']),
     session,
     exact: z.boolean(),
+    ...changed,
     /** The daemon accepted this run of a role with `auto_accept`; absent where a person judged. */
     by_itself: z.object({ run: z.string().nullable(), began_at: z.number().nullable() }).optional(),
   }),

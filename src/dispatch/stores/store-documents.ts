@@ -15,7 +15,7 @@ import type { StoreReader } from './store-poll.ts';
 
 /**
  * The documents of the polled stores: rows from the index, bodies and writes from the files. After every
- * read and write the index has the row as it is on disk; `onRow` is told which path.
+ * read and write the index has the row as it is on disk; `onRow` is told which path, and whether this process wrote it.
  */
 export class StoreDocuments implements Documents {
   readonly #index: StoreIndex;
@@ -25,7 +25,7 @@ export class StoreDocuments implements Documents {
   readonly #options: StoreOptions;
   readonly #parser: PooledParser;
   readonly #isSilent: (root: string) => boolean;
-  readonly #onRow: (path: string) => void;
+  readonly #onRow: (path: string, written: boolean) => void;
   readonly #onLateRow: (path: string) => void;
   readonly #logger: Logger;
   /** Documents that a pool thread parses now. */
@@ -39,7 +39,7 @@ export class StoreDocuments implements Documents {
     logger: Logger;
     /** True for a store whose disk is known not to answer: it is not touched. */
     isSilent: (root: string) => boolean;
-    onRow: (path: string) => void;
+    onRow: (path: string, written: boolean) => void;
     /** Told of a row that moved only after a pool thread had parsed its document. */
     onLateRow: (path: string) => void;
   }) {
@@ -194,7 +194,7 @@ export class StoreDocuments implements Documents {
       const written = await this.#storeOf(document.store).update(document.id, plan, expected_digest);
       return { ...rowOf(written), body: written.body };
     } finally {
-      this.refresh(document.path, document.store);
+      this.refresh(document.path, document.store, true);
     }
   }
 
@@ -288,9 +288,9 @@ export class StoreDocuments implements Documents {
    * Takes one file into the index as it is now; true when its row moved. The row of one that a pool thread must parse
    * first stays as it is, and moves as soon as that is done.
    */
-  refresh(path: string, root: string): boolean {
+  refresh(path: string, root: string, written = false): boolean {
     try {
-      return this.#take(path, root);
+      return this.#take(path, root, written);
     } catch (error) {
       if (!isUnreadYet(error)) throw error;
       this.#takeLater(path, root);
@@ -309,10 +309,10 @@ export class StoreDocuments implements Documents {
     }
   }
 
-  #take(path: string, root: string): boolean {
+  #take(path: string, root: string, written = false): boolean {
     if (!this.#stores.has(root)) return false;
     const moved = this.#index.refresh(path, (file) => this.#readNow(file, root));
-    if (moved) this.#onRow(path);
+    if (moved) this.#onRow(path, written);
     return moved;
   }
 

@@ -156,6 +156,7 @@ const WORDS: Readonly<Record<LifeEntry['kind'], string>> = {
   commit: 'commit',
   sent: 'sent',
   closed: 'closed',
+  reopened: 'reopened',
   accepted: 'accepted',
   composted: 'set aside',
 };
@@ -189,11 +190,12 @@ function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
       return joined(said === null ? how : `${how}, "${asWritten(said)}"`, after(entry.lasted_ms));
     }
     case 'closed':
-      return '';
+    case 'reopened':
+      return changerOf(entry);
     case 'accepted':
     case 'composted':
       if (entry.by_itself !== undefined) return byItself(entry.by_itself.began_at, now);
-      return entry.exact ? '' : 'at that time or before';
+      return entry.exact ? changerOf(entry) : 'at that time or before';
     case 'message':
       return messageWords(entry);
     case 'prompts':
@@ -207,6 +209,22 @@ function wordsOf(entry: LifeEntry, now: number, with_screen: boolean): string {
     default:
       return agentOf(entry);
   }
+}
+
+type Change = Extract<LifeEntry, { kind: 'closed' | 'reopened' | 'accepted' | 'composted' }>;
+const CHANGERS: Readonly<Record<Exclude<NonNullable<Change['by']>, 'agent'>, string>> = {
+  cli: 'by you',
+  board: 'by you, on the board',
+  http: 'over HTTP',
+  daemon: 'by the daemon',
+  document: 'in its document',
+};
+
+/** Who changed the document; empty where the daemon did not see it happen. */
+function changerOf({ by, from, agent }: Change): string {
+  if (by === undefined) return '';
+  const who = by === 'agent' ? `by ${agent ?? 'an agent'}` : CHANGERS[by];
+  return from === undefined ? who : `${who}, from ${from}`;
 }
 
 function byWhom({ by_request }: { by_request?: boolean | undefined }): string {
