@@ -212,6 +212,7 @@ export class PollLoop {
       ...{ clock: world.clock, logger: world.logger, disks: world.disks },
       poll: this.#options.pollOf(root),
       deadline_ms: world.settings.listing_timeout_ms,
+      interval_ms: world.settings.poll_interval_ms,
       onNew: (paths) => rows.documentsMoved(paths),
       onFollowed: (moved, { went, listing }) => {
         for (const path of moved) this.#moved.add(path);

@@ -156,14 +156,14 @@ export class Rows {
     return later.length === 0 ? null : Math.min(...later);
   }
 
-  /** The reasons that keep every fiber back alike. */
+  /** The reasons that keep every fiber back alike, and how complete the feed is. */
   #sharedBy(stores: readonly StoreHealth[]): string {
     const { brake, data_dir, mux_answers, starts, leases } = this.#memory;
     const is_full = !hasPlace(placesOf(this.#memory, this.#world.clock.now()));
     const leased = stores.map(({ store }) => leases.of(store).state);
     return JSON.stringify([
       ...[brake.pulled !== null, data_dir.fault !== null, mux_answers, is_full],
-      ...[starts.hold() !== null, leased],
+      ...[starts.hold() !== null, leased, feedState(stores)],
     ]);
   }
 

@@ -38,11 +38,6 @@ export function Banners({ followed, held }: { followed: Followed; held: number }
           {copy.rows.size === 0 ? 'the board fills as they are read' : 'showing them as they were last read'}
         </Banner>
       )}
-      {copy?.state === 'partial' && (
-        <Banner glyph="unknown" title="A store could not be read">
-          {'its fibers are shown as they were last read, and `svc status` says why'}
-        </Banner>
-      )}
       {copy !== null && contact.kind !== 'gone' && contact.kind !== 'booting' && (
         <Late of={HOST_NOTICES} with={{}} />
       )}
@@ -85,7 +80,9 @@ function Gone({ followed, retry_at }: { followed: Followed; retry_at: number }):
     >
       {heard_at === null ? (
         <Phrase>
-          {'your browser kept this page, and nothing else; `svc daemon start` starts the daemon; '}
+          {
+            'your browser kept this page, and nothing else; `svc daemon start` starts the daemon, `svc demo` the demo; '
+          }
         </Phrase>
       ) : (
         `showing ${timeOfDay(heard_at)}; `

@@ -33,7 +33,9 @@ export default function HostNotices(): ReactNode {
                 ))}
                 {again !== undefined && <AgainButton lost={again} />}
                 {part !== undefined && (
-                  <Button onClick={() => go({ view: 'settings', part, fiber: null })}>Correct it</Button>
+                  <Button onClick={() => go({ view: 'settings', part: part.name, fiber: null })}>
+                    {part.text}
+                  </Button>
                 )}
               </>
             }

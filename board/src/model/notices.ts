@@ -20,8 +20,8 @@ export type Notice = {
   title: string;
   text: string;
   acts: readonly NoticeAct[];
-  /** The part of the settings where it is fixed. */
-  part?: string;
+  /** The part of the settings where it is fixed, and what the button says. */
+  part?: { name: string; text: string };
   again?: LostCapture;
 };
 
@@ -30,7 +30,7 @@ export type LostCapture = { run_id: string; text_file: string; request: Omit<Cap
 
 /** What `GET /state` has to tell everybody, most urgent first. */
 export function noticesOf(state: State): Notice[] {
-  const { brake, incidents, data_dir, start_gate, operator_file_errors, captures } = state;
+  const { brake, incidents, data_dir, start_gate, operator_file_errors, captures, poll_health } = state;
   return [
     ...(data_dir.fault === null
       ? []
@@ -49,8 +49,9 @@ export function noticesOf(state: State): Notice[] {
         ]),
     ...operator_file_errors.map(({ file, error }) => ({
       ...notice(`file-${file}`, 'blocked', `${file}.json is not valid`, sentence(error)),
-      part: `file-${file}`,
+      part: { name: `file-${file}`, text: 'Correct it' },
     })),
+    ...poll_health.stores.flatMap(staleStore),
     ...captures.filter((one) => one.state === 'ended').map(endedCapture),
     ...filing(captures.filter((one) => one.state !== 'ended')),
   ];
@@ -58,6 +59,21 @@ export function noticesOf(state: State): Notice[] {
 
 function notice(key: string, glyph: CardState, title: string, text: string): Notice {
   return { key, glyph, title, text, acts: [] };
+}
+
+/** A store whose rows are older than they should be, or some of whose documents could not be read. */
+function staleStore({ store, state, error, last_ok_at }: State['poll_health']['stores'][number]): Notice[] {
+  if (error === null) return [];
+  const title =
+    state === 'ok'
+      ? `Not all of ${store} could be read`
+      : last_ok_at === null
+        ? `${store} could not be read yet`
+        : `${store} is shown as of ${timeOfDay(last_ok_at)}`;
+  const text = `${sentence(error)} It is read again by itself.`;
+  return [
+    { ...notice(`store-${store}`, 'unknown', title, text), part: { name: 'health', text: 'Show why' } },
+  ];
 }
 
 function brakeNotice({ since, note, fault }: State['brake'], host: string): Notice {

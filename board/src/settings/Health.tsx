@@ -6,7 +6,7 @@ import { useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
 import { type Fault, faultsOf, muxWords } from '../model/health.ts';
 import type { AgentsReply, DoctorReply, State, Version } from '../model/wire.ts';
-import { lasting, moment } from '../model/wording.ts';
+import { lasting, moment, timeOfDay } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
 import { Phrase } from '../ui/Sentence.tsx';
@@ -183,7 +183,7 @@ function Polling({ state: { poll_health, workers, worker_memory } }: { state: St
           {worker_memory.mechanism}: {worker_memory.detail}
         </dd>
       </dl>
-      {stores.map(({ store, state, fibers, lease }) => (
+      {stores.map(({ store, state, fibers, lease, last_ok_at, error }) => (
         <div key={store} className={styles.row}>
           <Glyph state={state === 'ok' ? 'accepted' : state === 'cold' ? 'launching' : 'unknown'} />
           <div>
@@ -191,6 +191,8 @@ function Polling({ state: { poll_health, workers, worker_memory } }: { state: St
           </div>
           <p className={styles.small}>
             {fibers === 1 ? '1 fiber' : `${fibers} fibers`}, {state}, lease {lease.state}
+            {last_ok_at === null || state === 'ok' ? '' : `, shown as of ${timeOfDay(last_ok_at)}`}
+            {error === null ? '' : `: ${error}`}
           </p>
         </div>
       ))}

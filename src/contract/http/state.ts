@@ -23,9 +23,13 @@ export type Places = z.infer<typeof placesSchema>;
 /** Health of one store's listing (DSP-1). */
 const storeHealthSchema = z.object({
   store: z.string(),
-  /** `cold`: not listed yet; `stale`: last-known rows are being used. */
+  /**
+   * `cold`: not listed yet; `stale`: rows are shown as of `last_ok_at`, since the store could not be read, or two intervals
+   * have passed in which it was not; `error` says which.
+   */
   state: z.enum(['cold', 'ok', 'stale']),
   fibers: z.number().int(),
+  /** When it was last listed, or found unchanged by its watches. */
   last_ok_at: z.number().nullable(),
   last_ms: z.number().nullable(),
   error: z.string().nullable(),

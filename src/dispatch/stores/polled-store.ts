@@ -13,6 +13,9 @@ import { type Came, documentOf, FolderHints } from './folder-hints.ts';
 import type { StoreDocuments } from './store-documents.ts';
 import type { StorePoll } from './store-poll.ts';
 
+/** What a tick itself may take beyond the two intervals after which a store is stale, in milliseconds. */
+const SLACK_MS = 5_000;
+const LATE = 'its last listing has not come to its end; it goes on by itself';
 /** Hints of one burst of changes are taken together, in milliseconds. */
 const HINT_SETTLE_MS = 15;
 /** How often a store that is away is asked whether it is back, in milliseconds. */
@@ -36,6 +39,8 @@ export type PolledStoreOptions = {
   clock: Clock;
   logger: Logger;
   deadline_ms: number;
+  /** From one tick to the next, in milliseconds. */
+  interval_ms: number;
   watch: typeof watchStore;
   /** The ticks from one listing to the next for a watched store of so many folders. Default: `ticksBetween`. */
   ticksBetween?: (folders: number) => number;
@@ -67,6 +72,8 @@ export class PolledStore {
   /** Something may have changed that only a listing finds. */
   #must_list = true;
   #ticks_since = 0;
+  /** When a tick last found the store in order, by the monotonic clock. */
+  #found_at: number | null = null;
   /** When the listing began that is under way, or that was cut short. */
   #since: SweepTicket = 0;
   /** When the last listing began that came to its end. */
@@ -87,13 +94,19 @@ export class PolledStore {
     });
   }
 
+  /** A store that two ticks have not found in order is stale, also while its listing is only slow. */
   get health(): StoreHealth {
-    return this.#options.poll.health;
+    const { poll, clock, interval_ms } = this.#options;
+    const { health } = poll;
+    if (health.state !== 'ok' || this.#found_at === null) return health;
+    if (clock.monotonic() - this.#found_at <= 2 * interval_ms + SLACK_MS) return health;
+    return { ...health, state: 'stale', error: health.error ?? LATE };
   }
 
   /** When the last listing began, where it read every folder and document and the store answers; else null. */
   get listed(): SweepTicket | null {
-    return this.health.state === 'ok' && this.health.error === null ? this.#listed : null;
+    const { state, error } = this.#options.poll.health;
+    return state === 'ok' && error === null ? this.#listed : null;
   }
 
   /**
@@ -108,7 +121,12 @@ export class PolledStore {
       this.#must_list = true;
       this.#awaitReturn();
     }
-    this.#options.poll.count(this.#options.index.count(this.root));
+    const { poll, index, clock } = this.#options;
+    poll.count(index.count(this.root));
+    if (done) {
+      this.#found_at = clock.monotonic();
+      poll.found();
+    }
     return done;
   }
 

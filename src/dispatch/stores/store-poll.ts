@@ -145,6 +145,11 @@ export class StorePoll {
     this.#health = { ...this.#health, fibers };
   }
 
+  /** What the last listing found was found in order again, without another one. */
+  found(): void {
+    this.#health = { ...this.#health, last_ok_at: this.#clock.now() };
+  }
+
   async #sweep(deadline_ms: number, onListing: OnListing): Promise<SweepResult | null> {
     const started = this.#clock.now();
     if (!(await this.#answers())) return null;

@@ -14,6 +14,7 @@ function state(of: Partial<State> = {}): State {
     start_gate: { hold: null, waiting: 0 },
     operator_file_errors: [],
     captures: [],
+    poll_health: { stores: [] },
     ...of,
   } as unknown as State;
 }
@@ -36,6 +37,20 @@ describe('what a host has to tell', () => {
   it('is nothing when all is well', () => {
     expect(noticesOf(state())).toEqual([]);
   });
+
+  it.each([
+    ['stale', AT, '/srv/notes is shown as of 14:02'],
+    ['cold', null, '/srv/notes could not be read yet'],
+    ['ok', AT, 'Not all of /srv/notes could be read'],
+  ])(
+    '[DSP-1] is of a store that is %s its name, its time and its reason, with a way to see more',
+    (now, last_ok_at, title) => {
+      const store = { store: '/srv/notes', state: now, last_ok_at, error: 'its disk does not answer' };
+      const [notice] = noticesOf(state({ poll_health: { stores: [store] } as never }));
+      expect(shown(notice!)).toEqual([title, 'Its disk does not answer. It is read again by itself.']);
+      expect(notice!.part).toEqual({ name: 'health', text: 'Show why' });
+    },
+  );
 
   it('is who was cut off by what, and how to go on', () => {
     const incident: Incident = {

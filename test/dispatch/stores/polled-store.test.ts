@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, wri
 import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import type { FiberDocument } from '../../../src/contract/fiber.ts';
 import { PolledStore, ticksBetween } from '../../../src/dispatch/stores/polled-store.ts';
@@ -33,7 +33,7 @@ class Bed {
   watched: StoreWatch | null = null;
   readonly polled: PolledStore;
 
-  constructor(watch: typeof watchStore = watchStore) {
+  constructor(watch: typeof watchStore = watchStore, clock: Clock = systemClock) {
     const pool: StoreReader = {
       run: async (job, _input, options) => {
         if (job === 'read_documents')
@@ -50,8 +50,8 @@ class Bed {
     };
     const { root } = this.store;
     this.polled = new PolledStore({
-      ...{ index: this.index, disks, clock: systemClock, logger: silentLogger, deadline_ms: 10_000 },
-      poll: new StorePoll({ root, pool, disks, clock: systemClock, logger: silentLogger }),
+      ...{ index: this.index, disks, clock, logger: silentLogger, deadline_ms: 10_000, interval_ms: 30_000 },
+      poll: new StorePoll({ root, pool, disks, clock, logger: silentLogger }),
       documents: {
         refresh: (path) => this.index.refresh(path, (file) => this.#read(file)),
         readRow: (path) => this.#read(path),
@@ -229,6 +229,25 @@ describe('a watched store', () => {
       await pause(20);
       expect(bed.listings).toBe(tick);
     }
+  });
+
+  it('[DSP-1] is stale once two intervals have passed without a listing that came through, and fresh after one', async () => {
+    let late_ms = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + late_ms };
+    bed = new Bed(watchStore, clock);
+    bed.write('a');
+    await bed.settle();
+    const { last_ok_at } = bed.polled.health;
+    expect(bed.polled.health).toMatchObject({ state: 'ok', error: null });
+    late_ms = 60_000;
+    expect(bed.polled.health).toMatchObject({ state: 'ok', error: null });
+    late_ms = 70_000;
+    expect(bed.polled.health).toMatchObject({
+      ...{ state: 'stale', last_ok_at },
+      error: 'its last listing has not come to its end; it goes on by itself',
+    });
+    await bed.tick();
+    expect(bed.polled.health).toMatchObject({ state: 'ok', error: null });
   });
 
   it('[DSP-1] is listed until a listing comes through, and says that its rows are old', async () => {
