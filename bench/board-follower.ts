@@ -15,11 +15,13 @@ export function followAsBoard(port: number): FeedFollower {
         return { kind: 'feed', feed: (await response.json()) as never };
       },
       open({ message, closed }) {
-        const socket = new WebSocket(`ws://127.0.0.1:${port}/api/v1/live`);
+        const socket = new WebSocket(`ws://127.0.0.1:${port}/api/v1/live?alive=true`);
         socket.onmessage = ({ data }) => message(JSON.parse(String(data)) as LiveMessage);
         socket.onclose = () => closed();
         return { close: () => socket.close() };
       },
+      keep: () => undefined,
+      kept: () => Promise.resolve(null),
       now: Date.now,
       after: (ms, run) => {
         const timer = setTimeout(run, ms);
