@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
@@ -22,6 +22,9 @@ import { LedgerWriter } from '../../src/messages/ledger-writer.ts';
 import { createFileKeeper } from '../../src/messages/message-files.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
 import { type DeliveryLimits, MessagesService } from '../../src/messages/messages-service.ts';
+
+/** Each stage of a message is synced to the disk; in memory that costs nothing. */
+const TEMP = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export const ADDRESS = 'svc://here/claude/s-1';
 
@@ -51,7 +54,7 @@ export const CONVERSATION: Session = { ...RUNNING, surface: 'app', mux: null, ap
 
 /** A session whose terminal, transcript and death a test decides; the store is real. */
 export class FakeSession {
-  readonly folder = mkdtempSync(join(tmpdir(), 'svc-messages-'));
+  readonly folder = mkdtempSync(join(TEMP, 'svc-messages-'));
   target: MessageTarget | Error = RUNNING;
   /** The session to which context is added. */
   context: ContextTarget | Error = CONTEXT;
