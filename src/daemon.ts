@@ -301,6 +301,7 @@ function assemble(options: {
     booted_at,
     pid: process.pid,
     node: process.versions.node,
+    remote_answer_ms: settings.remote_answer_ms,
     ui_dist: settings.ui_dist ?? join(packageRoot(), 'dist', 'board'),
     agents_file: operatorFilePaths(settings).agents,
     operator_files: operatorFilePaths(settings),

@@ -1578,7 +1578,15 @@ export const LIMITS = [
         '',
       ],
       [
-        'fleet/remote-question.ts',
+        'fleet/parsed-in-pieces.ts',
+        'MOST_PIECE_BYTES',
+        'A row in such an answer, and all of it that is in no list',
+        'bytes',
+        'Its last good answer is taken',
+        '',
+      ],
+      [
+        'fleet/parsed-in-pieces.ts',
         'MOST_CONTAINERS',
         'Lists and maps in such an answer',
         'values',
@@ -1586,7 +1594,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'fleet/remote-question.ts',
+        'fleet/parsed-in-pieces.ts',
         'MOST_DEPTH',
         'Nesting depth of such an answer',
         'levels',

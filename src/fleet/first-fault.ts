@@ -9,7 +9,8 @@ export function parsedUntilFault<S extends z.ZodType>(schema: S, value: unknown)
   return outputOf(schema, value) as z.output<S> | undefined;
 }
 
-function outputOf(schema: z.core.$ZodType, value: unknown): unknown {
+/** The same, for a schema of any library type. */
+export function outputOf(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodArray) return listOf(schema, value);
   if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null)
     return z.safeParse(schema, value).data;
@@ -36,6 +37,12 @@ function listOf(schema: z.ZodArray, value: unknown): unknown[] | undefined {
     told.push(element);
   }
   return told;
+}
+
+/** The schema of the elements of a member that is a list; null for all else. */
+export function elementOf(member: z.core.$ZodType | undefined): z.core.$ZodType | null {
+  const list = member === undefined ? null : listIn(member);
+  return list instanceof z.ZodArray ? list.element : null;
 }
 
 /** The list or the object that a member of an object is; null for all else. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, within } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
 import type { FleetRow } from '../contract/http/fleet.ts';
 import { type Peers, peersSchema } from '../contract/http/peers.ts';
 import type { RemoteState } from '../contract/http/state.ts';
@@ -37,7 +38,7 @@ export class PresentRemotes {
   readonly #contacts: Contacts;
   readonly #standings: () => readonly RemoteState[];
   readonly #deadline_ms: number;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Clock;
 
   constructor(options: {
     /** This host. */
@@ -52,7 +53,7 @@ export class PresentRemotes {
     standings(): readonly RemoteState[];
     /** Timeout for each remote, in milliseconds. */
     answer_ms: number;
-    clock: Pick<Clock, 'now'>;
+    clock: Clock;
   }) {
     this.#host = options.host;
     this.#remotes = options.remotes;
@@ -64,16 +65,15 @@ export class PresentRemotes {
     this.#clock = options.clock;
   }
 
-  /** The sessions of all remotes; what cannot be listed is a gap (RPL-15). Never rejects. */
+  /** The sessions of all remotes; what cannot be listed in time is a gap (RPL-15). Never rejects. */
   async peers(): Promise<Omit<Peers, 'host'>> {
     const told = await Promise.all(
       this.#remotes().map(async ({ name, address, problem }) => {
         if (address === null) return gapOf(name, addressFault(name, problem));
-        try {
-          return await this.#contacts.ask(name, () => this.#peersOf({ name, address }));
-        } catch (error) {
-          return gapOf(name, faultOf(error));
-        }
+        const asking = this.#contacts.ask(name, () => this.#peersOf({ name, address }));
+        // What comes in time may still have to be read, after the answers of others.
+        if (!(await within(this.#clock, this.#deadline_ms, asking))) return gapOf(name, this.#late(name));
+        return asking.catch((error: unknown) => gapOf(name, faultOf(error)));
       }),
     );
     return {
@@ -132,6 +132,11 @@ export class PresentRemotes {
     return { ...head, reach, build, host_class, clock_ahead_ms, workers: countOf(running) };
   }
 
+  #late(name: string): CodedError {
+    const seconds = this.#deadline_ms / 1_000;
+    return new CodedError('deadline_exceeded', `${name} did not answer within ${seconds} s.`);
+  }
+
   async #peersOf(to: Place): Promise<Omit<Peers, 'host'>> {
     const { host, sessions, gaps } = await this.#read(to, '/peers?local=true', peersSchema, MOST_PEERS_BYTES);
     const isOfAnother = host !== to.name || sessions.some(({ address }) => hostIn(address) !== to.name);
@@ -139,7 +144,7 @@ export class PresentRemotes {
     return { sessions, gaps: gaps.filter((gap) => gap.host === to.name) };
   }
 
-  #read<S extends z.ZodType>(
+  #read<S extends z.ZodObject>(
     to: Place,
     path: string,
     schema: S,

@@ -6,8 +6,7 @@ import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts'
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { AnswerTooLarge, requestBytes } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
-import { parsedUntilFault } from './first-fault.ts';
-import { isParsable } from './remote-question.ts';
+import { parsedInPieces } from './parsed-in-pieces.ts';
 
 /** Timeout of a complete answer, in milliseconds. No caller waits so long, but the next composite uses it. */
 const WHOLE_MS = 30_000;
@@ -62,15 +61,14 @@ export async function readRemote(
 }
 
 /** Reads a small endpoint of a remote, whose answer is a value of that schema; rejects as `readRemote` does. */
-export async function readValue<S extends z.ZodType>(
+export async function readValue<S extends z.ZodObject>(
   host: string,
   to: Place,
   path: string,
   { schema, ...limits }: ReadLimits & { schema: S },
 ): Promise<z.output<S>> {
   const { bytes } = await readRemote(host, to, path, null, limits);
-  const told = Buffer.from(bytes ?? []);
-  const value = isParsable(told) ? parsedUntilFault(schema, jsonOf(told.toString('utf8'))) : undefined;
+  const value = bytes === null ? undefined : await parsedInPieces(schema, bytes);
   if (value !== undefined) return value;
   throw unreadable(to, `its answer to GET ${path.split('?')[0]} does not have the expected form`);
 }

@@ -13,6 +13,7 @@ import { type FeedAnswer, readFeedAnswer } from './feed-answer.ts';
 import type { FeedTransport } from './feed-transport.ts';
 import type { KeptFeed } from './kept-feeds.ts';
 import type { LiveStream } from './live-stream.ts';
+import { isParsable } from './parsed-in-pieces.ts';
 import {
   buildChanged,
   misdirected,
@@ -24,7 +25,6 @@ import {
 } from './read-remote.ts';
 import type { FollowedRemote } from './remote-address.ts';
 import { RemoteCopy } from './remote-copy.ts';
-import { isParsable } from './remote-question.ts';
 import {
   afterFailure,
   afterReset,

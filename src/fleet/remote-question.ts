@@ -4,7 +4,7 @@ import { commitsSchema } from '../contract/http/commits.ts';
 import { sentFilesSchema } from '../contract/http/sent-files.ts';
 import { sessionsSchema } from '../contract/http/sessions.ts';
 import type { AskedRead } from '../contract/threads/fleet.ts';
-import { parsedUntilFault } from './first-fault.ts';
+import { parsedInPieces } from './parsed-in-pieces.ts';
 
 export type FeedName = AskedRead['feed'];
 export type Window = { from_ms: number; to_ms: number };
@@ -73,57 +73,25 @@ function commonTime(one: Window, other: Window | null): number {
   return Math.min(one.to_ms, other.to_ms) - Math.max(one.from_ms, other.from_ms);
 }
 
-const SHAPES: Record<FeedName, z.ZodType<{ host: string }>> = {
+const SHAPES = {
   activity: activitySchema,
   sessions: sessionsSchema,
   commits: commitsSchema,
   'sent-files': sentFilesSchema,
   // Daemons of other builds have more or less in it; whoever reads it has to look.
   state: z.looseObject({ host: z.string(), generated_at: z.number(), running: z.array(z.unknown()) }),
-};
-const hostSchema = z.object({ host: z.string() });
-/** Far more than the rows of any ledger: each one is an object. */
-const MOST_CONTAINERS = 1_000_000;
-const MOST_DEPTH = 32;
+} satisfies Record<FeedName, z.ZodObject<{ host: z.ZodString }>>;
 
 /**
  * What is wrong with the bytes of an answer: another host's, or not the read of the feed in UTF-8 that can stand inside other
  * JSON; null if nothing is.
  */
-export function faultOfRead(
+export async function faultOfRead(
   feed: FeedName,
   host: string,
   bytes: Uint8Array,
-): 'shape' | { host: string } | null {
-  if (!isParsable(bytes)) return 'shape';
-  let value: unknown;
-  try {
-    // A mark of the byte order is no JSON, and would be one in the middle of a composite.
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
-  } catch {
-    return 'shape';
-  }
-  const told = hostSchema.safeParse(value).data?.host;
-  if (told !== undefined && told !== host) return { host: told };
-  return parsedUntilFault(SHAPES[feed], value) === undefined ? 'shape' : null;
-}
-
-const [QUOTE, BACKSLASH, LIST, LIST_END, MAP, MAP_END] = ['"', '\\', '[', ']', '{', '}'].map((one) =>
-  one.charCodeAt(0),
-);
-
-/** False for what would take a multiple of its size in memory as values: lists in lists, and empty maps by the million. */
-export function isParsable(bytes: Uint8Array, most_depth = MOST_DEPTH): boolean {
-  let [containers, depth, quoted] = [0, 0, false];
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) quoted = !quoted;
-    else if (quoted) at += byte === BACKSLASH ? 1 : 0;
-    else if (byte === LIST || byte === MAP) {
-      containers += 1;
-      depth += 1;
-      if (containers > MOST_CONTAINERS || depth > most_depth) return false;
-    } else if (byte === LIST_END || byte === MAP_END) depth -= 1;
-  }
-  return true;
+): Promise<'shape' | { host: string } | null> {
+  const told = await parsedInPieces(SHAPES[feed], bytes);
+  if (told === undefined) return 'shape';
+  return told.host === host ? null : { host: told.host };
 }

@@ -98,7 +98,7 @@ export class RemoteReads {
     const question = questionOf(asked);
     const found = await Promise.all(this.#remotes().map((remote) => this.#find(remote, question)));
     let left = MOST_SENT_BYTES;
-    return found.map(({ shelf, name, copy, error }) => {
+    const readOf = async ({ shelf, name, copy, error }: Found): Promise<ReadOfRemote> => {
       const build = this.#buildOf(name);
       const without = (error: Origin['error']): ReadOfRemote => ({
         ...{ name, state: 'no_answer', last_ok_at: null, error, build, digest: null, bytes: null },
@@ -121,10 +121,11 @@ export class RemoteReads {
           code: 'memory_full',
           message: `The answers of all hosts together have more than ${MOST_SENT_BYTES} bytes; ask ${name} itself.`,
         });
-      const bytes = this.#bytesOf(shelf, copy);
-      left -= bytes?.length ?? 0;
+      left -= size;
+      const bytes = await this.#bytesOf(shelf, copy);
       return bytes === null ? without(error ?? this.#lost(shelf, copy)) : { ...head, bytes };
-    });
+    };
+    return Promise.all(found.map(readOf));
   }
 
   /** Asks the remote if that is due, and finds the best copy after that. */
@@ -194,7 +195,7 @@ export class RemoteReads {
 
   async #answer(to: Place, shelf: Shelf, entry: Entry): Promise<void> {
     const before = entry.copy;
-    const has = before !== null && this.#isThere(shelf, before);
+    const has = before !== null && (await this.#isThere(shelf, before));
     const { bytes, etag } = await this.#ask(to, entry.question.path, has ? before.etag : null);
     const now = this.#clock.now();
     if (bytes === null) {
@@ -203,7 +204,7 @@ export class RemoteReads {
       return;
     }
     const { feed, path, window } = entry.question;
-    const fault = faultOfRead(feed, to.name, bytes);
+    const fault = await faultOfRead(feed, to.name, bytes);
     if (fault === 'shape')
       throw unreadable(to, `its answer to GET ${path.split('?')[0]} does not have the expected form`);
     if (fault !== null) throw misdirected(to, fault.host);
@@ -230,10 +231,10 @@ export class RemoteReads {
     return copy;
   }
 
-  #isThere(shelf: Shelf, copy: Copy): boolean {
+  async #isThere(shelf: Shelf, copy: Copy): Promise<boolean> {
     if (this.#held.has(copy)) return true;
     return this.#unchecked.has(copy)
-      ? this.#bytesOf(shelf, copy) !== null
+      ? (await this.#bytesOf(shelf, copy)) !== null
       : this.#files.has(shelf.feed, copy);
   }
 
@@ -253,7 +254,7 @@ export class RemoteReads {
     return shelf;
   }
 
-  #bytesOf({ feed }: Shelf, copy: Copy): Uint8Array | null {
+  async #bytesOf({ feed }: Shelf, copy: Copy): Promise<Uint8Array | null> {
     const held = this.#held.get(copy);
     if (held !== undefined) {
       this.#held.delete(copy);
@@ -262,9 +263,11 @@ export class RemoteReads {
     }
     const bytes = this.#files.read(feed, copy);
     if (bytes === null) return null;
-    if (this.#unchecked.has(copy) && faultOfRead(feed as Question['feed'], copy.host, bytes) !== null)
-      return null;
-    this.#unchecked.delete(copy);
+    if (this.#unchecked.has(copy)) {
+      if ((await faultOfRead(feed as Question['feed'], copy.host, bytes)) !== null) return null;
+      // Another reader may have put it into memory meanwhile.
+      if (!this.#unchecked.delete(copy)) return bytes;
+    }
     this.#hold(copy, bytes);
     return bytes;
   }

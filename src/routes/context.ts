@@ -30,6 +30,8 @@ export type RouteContext = {
   generation: string;
   skew: Skew[];
   clock: Clock;
+  /** How long an answer waits for other hosts, in milliseconds. */
+  remote_answer_ms: number;
   /** Addresses bound so far. */
   listen(): string[];
   /** Which server speaks HTTP; null until something is bound. */

@@ -7,12 +7,14 @@ import { Pieces } from '../http/pieces.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { inTime } from './remote-parts.ts';
 
 /** Which sessions of all hosts can be written to (RPL-15). */
 export function peersRows(
   { poller, fleet }: Pick<Callers, 'poller' | 'fleet'>,
-  { host }: Pick<RouteContext, 'host'>,
+  context: Pick<RouteContext, 'host' | 'clock' | 'remote_answer_ms'>,
 ): Row[] {
+  const { host } = context;
   const own = async (): Promise<Peers> => {
     try {
       const { running } = await poller.call('state', {});
@@ -24,7 +26,7 @@ export function peersRows(
   /** The rows of other hosts, with commas between them: they are encoded on the fleet thread. */
   const others = async (): Promise<{ rows: Uint8Array; gaps: Peers['gaps'] }> => {
     try {
-      const { value, bulk } = await fleet.exchange('remote_peers', {});
+      const { value, bulk } = await inTime(context, fleet.exchange('remote_peers', {}));
       return { rows: bulk ?? NO_ROWS, gaps: value.gaps };
     } catch (error) {
       // An answer that left them out would look whole.

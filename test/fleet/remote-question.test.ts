@@ -54,16 +54,18 @@ describe('what another host answers', () => {
   const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
   const COMMITS = { host: 'host-b', commits: [] };
 
-  it('[TMP-8] is taken where it is the read of that host, with fields that are not known here', () => {
-    expect(faultOfRead('commits', 'host-b', bytes({ ...COMMITS, newer: true }))).toBeNull();
-    expect(faultOfRead('sessions', 'host-b', bytes({ host: 'host-b', sessions: [] }))).toBeNull();
-    expect(faultOfRead('sent-files', 'host-b', bytes({ host: 'host-b', sent_files: [] }))).toBeNull();
+  it('[TMP-8] is taken where it is the read of that host, with fields that are not known here', async () => {
+    expect(await faultOfRead('commits', 'host-b', bytes({ ...COMMITS, newer: true }))).toBeNull();
+    expect(await faultOfRead('sessions', 'host-b', bytes({ host: 'host-b', sessions: [] }))).toBeNull();
+    expect(await faultOfRead('sent-files', 'host-b', bytes({ host: 'host-b', sent_files: [] }))).toBeNull();
     const window = { from_ms: 0, to_ms: 60_000 };
-    expect(faultOfRead('activity', 'host-b', bytes({ host: 'host-b', ...window, buckets: [] }))).toBeNull();
+    expect(
+      await faultOfRead('activity', 'host-b', bytes({ host: 'host-b', ...window, buckets: [] })),
+    ).toBeNull();
   });
 
-  it('[TMP-8] names the other host that answered', () => {
-    expect(faultOfRead('commits', 'host-c', bytes(COMMITS))).toEqual({ host: 'host-b' });
+  it('[TMP-8] names the other host that answered', async () => {
+    expect(await faultOfRead('commits', 'host-c', bytes(COMMITS))).toEqual({ host: 'host-b' });
   });
 
   it.each([
@@ -77,14 +79,14 @@ describe('what another host answers', () => {
     ['a mark of the byte order', '\ufeff{"host":"host-b","commits":[]}'],
     ['lists in lists', `${'['.repeat(5_000_000)}`],
     ['empty maps without end', `{"host":"host-b","commits":[],"more":[${'{},'.repeat(2_000_000)}{}]}`],
-  ])('[TMP-8] is not taken where it has %s', (_, value) => {
-    expect(faultOfRead('commits', 'host-b', bytes(value))).toBe('shape');
+  ])('[TMP-8] is not taken where it has %s', async (_, value) => {
+    expect(await faultOfRead('commits', 'host-b', bytes(value))).toBe('shape');
   });
 
-  it('[TMP-8] is refused if it is not UTF-8', () => {
+  it('[TMP-8] is refused if it is not UTF-8', async () => {
     const text = Buffer.from('{"host":"host-b","commits":[],"x":"\xff"}', 'latin1');
-    expect(faultOfRead('commits', 'host-b', text)).toBe('shape');
+    expect(await faultOfRead('commits', 'host-b', text)).toBe('shape');
     const cut = Buffer.from('{"host":"host-b","commits":[],"x":"[[\\"{{"}');
-    expect(faultOfRead('commits', 'host-b', cut)).toBeNull();
+    expect(await faultOfRead('commits', 'host-b', cut)).toBeNull();
   });
 });

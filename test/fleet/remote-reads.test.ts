@@ -272,7 +272,8 @@ describe('a read of another host', () => {
   });
 
   it('[TMP-8] asks again where its copy was removed behind its back', async () => {
-    answer = ({ name }) => told({ host: name, commits: [], pad: 'x'.repeat(20 * 1024 * 1024) });
+    answer = ({ name }) =>
+      told({ host: name, commits: [], pad: new Array(20 * 1024).fill('x'.repeat(1024)) });
     remotes = [remote('host-b'), remote('host-c')];
     await reads.read(COMMITS);
     rmSync(join(scratch.path, 'remote-temporal'), { recursive: true });

@@ -321,6 +321,26 @@ describe('GET /state/composite', () => {
     });
   });
 
+  it('[TMP-8] [RPL-20] holds the last word of other hosts, with the reason, where their thread gives none in time', async () => {
+    const { poller, fleet } = served.callers;
+    poller.answers.state = () => POLLER_STATE;
+    fleet.publish({ 'host-b': 'http://b' });
+    const bulk = Buffer.from(JSON.stringify({ ...(await served.get('/api/v1/state')).json, host: 'host-b' }));
+    const origin = { state: 'fresh', last_ok_at: 5, error: null, build: 'b1' };
+    const read = { name: 'host-b', ...origin, digest: 'd-1', length: bulk.length };
+    fleet.answers.remote_reads = () => ({ value: { reads: [read] }, bulk });
+    expect((await served.get(PATH)).json.origins).toMatchObject({ 'host-b': origin });
+    fleet.answers.remote_reads = () => {
+      throw new CodedError('deadline_exceeded', 'later');
+    };
+    fleet.publish({ 'host-b': 'http://b', 'host-c': 'http://c' });
+    expect((await served.get(PATH)).json.origins).toMatchObject({
+      'host-a': FRESH,
+      'host-b': { ...origin, error: { code: 'deadline_exceeded' }, read: { host: 'host-b' } },
+      'host-c': { state: 'no_answer', error: { code: 'deadline_exceeded' }, read: null },
+    });
+  });
+
   it('[RPL-20] [RTE-7] says so where this host cannot tell its state', async () => {
     served.callers.poller.up = false;
     const all = await served.get(PATH);

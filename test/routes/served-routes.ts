@@ -79,6 +79,7 @@ export async function serveRoutes(
     sessions_file: join(options.home ?? '/nowhere', 'sessions.jsonl'),
     spend_dir: join(options.home ?? '/nowhere', 'spend'),
     clock: { ...systemClock },
+    remote_answer_ms: 5_000,
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
