@@ -1674,6 +1674,14 @@ export const LIMITS = [
         '',
       ],
       [
+        'routes/remote-parts.ts',
+        'MOST_TOLD',
+        'Questions to other hosts whose last answers are known where the fleet thread is late',
+        'questions',
+        'Its hosts have no answer then',
+        '',
+      ],
+      [
         'fleet/feed-transport.ts',
         'MOST_FEED_BYTES',
         'The feed of another host',
@@ -2327,6 +2335,7 @@ export const NOT_LIMITS = {
     'harness/transcripts/transcript-files.ts CHUNK_BYTES',
     'harness/transcripts/transcript-page.ts PAGE_BYTES',
     'platform/append-only-file.ts SLICE_BYTES',
+    'fleet/parsed-in-pieces.ts PIECE_BYTES',
     'platform/file-digest.ts CHUNK_BYTES',
     'platform/file-reader.ts CHUNK_BYTES',
     'platform/peer-credentials.ts PIECE_BYTES',
