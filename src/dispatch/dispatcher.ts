@@ -74,6 +74,9 @@ export class Dispatcher {
       adopted: ports.adopted,
       underWay: ports.underWay,
       cut: (run) => this.surfaces[run.surface].cut(run, 'kill'),
+      isCapture: (mux_session) => this.surfaces.cli.captures.bySession(mux_session) !== undefined,
+      endCapture: async (mux_session) =>
+        (await this.surfaces.cli.endCaptures(mux_session)).includes(mux_session),
       moved: onMoved,
     });
     this.#dispatches = new Dispatches(world, memory, {

@@ -2,9 +2,6 @@ import { alternatives } from '../base/alternatives.ts';
 import { didYouMean } from '../base/nearest-words.ts';
 import { isUlid, leafOf } from './fiber-id.ts';
 
-/** Fewest characters of an id in a hint: fewer would seldom stay unique. */
-const FEWEST = 4;
-
 /** Most fibers that an ambiguous reference names. */
 const MOST_NAMED = 5;
 
@@ -94,89 +91,6 @@ export function tellApart(fibers: readonly Twin[]): string {
   }
   if (uids.length < fibers.length) return 'give the uid; `svc fiber check` names those without one';
   return have_one_id ? 'give the uid' : 'give the uid or the whole id';
-}
-
-/**
- * The shortest beginning of an id that a person can type for it, for a hint: it ends with a word, and means no other of
- * `ids`. The id itself where there is none.
- */
-export function shortestReference(id: string, ids: Iterable<string>): string {
-  const others = [...ids].filter((other) => other !== id);
-  return beginningsOf(id).find((start) => !others.some((other) => beginsWith(other, start))) ?? id;
-}
-
-/** An id of at most so many characters is read as quickly as its beginning. */
-const READ_AT_ONCE = 24;
-
-/**
- * What a person types for each of these fibers, for hints on a page of many of them: its id, or where that has parts or
- * is long, its last part, which a daemon knows too; of a long one its beginning. Another host may have a fiber that is called
- * as such a beginning, so that it is only given for fibers that are `alone`, without those of other hosts.
- */
-export function hintsAmong(
-  fibers: readonly Pick<Named, 'id'>[],
-  { alone }: { alone: boolean },
-): (id: string) => string {
-  let known: { names: readonly Name[]; leaves: ReadonlyMap<string, number> } | null = null;
-  return (id) => {
-    const leaf = leafOf(id);
-    if (leaf === id && id.length <= READ_AT_ONCE) return id;
-    known ??= { names: namesOf(fibers), leaves: countLeaves(fibers) };
-    const { names, leaves } = known;
-    const is_only = leaves.get(leaf) === 1 && !isUlid(leaf);
-    if (is_only && leaf !== id && leaf.length <= READ_AT_ONCE) return leaf;
-    if (id.length <= READ_AT_ONCE) return id;
-    const start = alone
-      ? beginningsOf(id).find((one) => one.length < id.length && beginsOnly(names, one, id))
-      : undefined;
-    return start ?? (is_only ? leaf : id);
-  };
-}
-
-/** Beginnings of the last part of an id, then of the id, that end with a word; shortest first. */
-function beginningsOf(id: string): string[] {
-  const leaf = leafOf(id);
-  return (leaf === id ? [id] : [leaf, id]).flatMap((whole) => {
-    const ends = [...whole.matchAll(/(?<=[\p{L}\p{N}])(?=[-_/])/gu)].map(({ index }) => index);
-    return [...ends, whole.length]
-      .map((end) => whole.slice(0, end))
-      .filter((start) => [...start].length >= FEWEST && !isUlid(start));
-  });
-}
-
-/** An id or its last part, and the id. */
-type Name = { text: string; id: string };
-
-/** In order of their texts. */
-function namesOf(fibers: readonly Pick<Named, 'id'>[]): Name[] {
-  const names = fibers.flatMap(({ id }) => {
-    const leaf = leafOf(id);
-    return leaf === id
-      ? [{ text: id, id }]
-      : [
-          { text: id, id },
-          { text: leaf, id },
-        ];
-  });
-  return names.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
-}
-
-function countLeaves(fibers: readonly Pick<Named, 'id'>[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { id } of fibers) counts.set(leafOf(id), (counts.get(leafOf(id)) ?? 0) + 1);
-  return counts;
-}
-
-/** Whether all names that begin so are of this fiber, which has one or two. */
-function beginsOnly(names: readonly Name[], start: string, id: string): boolean {
-  let [low, high] = [0, names.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (names[middle]!.text < start) low = middle + 1;
-    else high = middle;
-  }
-  const found = names.slice(low, low + 3).filter(({ text }) => text.startsWith(start));
-  return found.length < 3 && found.every((name) => name.id === id);
 }
 
 function beginsWith(id: string, start: string): boolean {

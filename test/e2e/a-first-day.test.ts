@@ -89,7 +89,7 @@ describe('a first day, starting from the README', () => {
       told.set(line, ran.stdout);
     }
     const [first] = told.keys();
-    expect(told.get(first!)).toBe('svc attach write\n');
+    expect(told.get(first!)).toBe('svc attach write-a-hello-md\n');
     expect([...told.keys()]).toEqual(
       expect.arrayContaining([
         'svc why write-a',

@@ -56,6 +56,29 @@ async function listenAsKitty(path: string): Promise<string[][]> {
 const silent = { SVC_TERMINAL_SOCKET: '/nonexistent/kitty' };
 
 describe('a capture', () => {
+  it('[WPL-4] without a fiber is a row of svc status and svc ps, and svc kill ends it by the beginning of its name', async () => {
+    daemon = await startTestDaemon({ settings: silent });
+    const { home } = daemon;
+    const { mux_session } = await capture(daemon, home.project('atlas'));
+    const name = mux_session!.slice(0, 'capture-'.length + 8);
+    const first = (await home.svc('ps')).stdout.split('\n').find((line) => line.startsWith(name));
+    expect(first).toMatch(/^capture-[0-9a-f]{8}\ttalks\t/);
+    expect((await home.svc('status')).stdout).toMatch(
+      new RegExp(`^working\t${name}\t.*a capture, no fiber yet`, 'm'),
+    );
+    expect(await home.svc('attach', name, '--dry-run')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(mux_session!),
+    });
+    expect(await home.svc('kill', name)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`end ${mux_session}, a capture without a fiber, whose text is kept`),
+    });
+    expect(await home.svc('kill', name.slice('capture-'.length), '--yes')).toMatchObject({ code: 0 });
+    expect(await home.sessions()).toEqual([]);
+    expect(await home.svc('kill', name, '--yes')).toMatchObject({ code: 1 });
+  });
+
   it('[WPL-6] without a fiber is ended by the emergency brake with kill, and starts no more', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home, http } = daemon;

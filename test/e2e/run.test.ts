@@ -35,7 +35,7 @@ describe('svc run', () => {
 
   it('makes a store, starts the daemon and the agent, and names what shows it', async () => {
     const first = await typed('svc run "Write a HELLO.md that greets the reader" --agent stays');
-    expect(first).toMatchObject({ code: 0, stdout: 'svc attach write\n' });
+    expect(first).toMatchObject({ code: 0, stdout: 'svc attach write-a-hello-md\n' });
     expect(first.stderr).toMatch(
       /^store {4}~\/fibers \(new; the daemon watches it from now on\)\nfiber {4}write-a-hello-md\ndaemon {3}started, http:\/\/127\.0\.0\.1:\d+\nworker {3}stays in ~\/projects\/mine\n$/,
     );

@@ -13,6 +13,7 @@ import { createRunner } from '../../platform/process.ts';
 import { argument, DRY_RUN, option } from '../command-line/options.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
+import { captureCalled } from '../daemon-client/captures.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { noHostCalled, readFiber } from '../daemon-client/daemon-of-fiber.ts';
 import { fiberPath } from '../daemon-client/fiber-path.ts';
@@ -183,12 +184,16 @@ async function workerToFind(
 ): Promise<Terminal> {
   const settings = readSettings(context.env);
   const daemon = await connectDaemon(settings);
-  const { host: own, running } = await daemon.get('/state', stateSchema);
+  const state = await daemon.get('/state', stateSchema);
+  const { host: own, running } = state;
   const reference = { name, is_called: await isCalled(daemon, name) };
   try {
     return { mux_session: chooseSession(running, reference), ssh: null };
   } catch (error) {
-    if (!anywhere || !isCoded(error, 'no_worker')) throw error;
+    if (!isCoded(error, 'no_worker')) throw error;
+    const capture = reference.is_called ? null : captureCalled(state, name);
+    if (capture !== null) return { mux_session: capture, ssh: null };
+    if (!anywhere) throw error;
     const others = await daemon.get('/state/composite', workersSchema).catch(() => null);
     const [found, ...more] = others === null ? [] : hostsThatRun(reference, own, others.origins);
     if (found === undefined) throw reference.is_called ? error : await faultOfIdle(context, name, error);

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { isCoded } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-word.ts';
+import { readSettings } from '../../config/settings.ts';
 import { type KillRequest, killedSchema } from '../../contract/http/dispatch.ts';
+import { stateSchema } from '../../contract/http/state.ts';
 import { endsWorkers } from '../command-line/confirm.ts';
 import { DRY_RUN, ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
-import { defineVerb, EXIT } from '../command-line/verb.ts';
+import { type Answer, type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
+import { captureCalled, captureName } from '../daemon-client/captures.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
 import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
 
 /** `svc kill <fiber>`: stops its worker and holds the fiber (WPL-4); succeeds if none runs. */
@@ -44,6 +48,8 @@ export const verb = defineVerb({
         };
       });
     } catch (error) {
+      if (host === undefined && isCoded(error, 'fiber_not_found'))
+        return await killCapture(context, fiber, { dry_run, fault: error });
       if (!isCoded(error, 'no_worker')) throw error;
       return {
         json: { killed: false, fiber_id: meant, mux_session: null },
@@ -52,3 +58,22 @@ export const verb = defineVerb({
     }
   },
 });
+
+/** Ends a capture of this host, whose reference means no fiber; throws `fault` where it means no capture either. */
+async function killCapture(
+  context: CliContext,
+  reference: string,
+  { dry_run, fault }: { dry_run: boolean | undefined; fault: Error },
+): Promise<Answer> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  const state = await daemon.get('/state', stateSchema.pick({ captures: true })).catch(() => null);
+  const mux_session = state === null ? null : captureCalled(state, reference);
+  if (mux_session === null) throw fault;
+  const body: KillRequest = { fiber_id: mux_session };
+  if (dry_run === true) return rehearseRequest(daemon, '/kill', body);
+  const killed = await daemon.post('/kill', body, killedSchema);
+  return {
+    json: killed,
+    text: `Stopped ${captureName({ mux_session })}, a capture without a fiber. Its text is kept; see: svc daemon status\n`,
+  };
+}

@@ -6,6 +6,7 @@ import { option } from '../command-line/options.ts';
 import { formatDuration, formatMoment, formatTable } from '../command-line/output.ts';
 import { sharedWith } from '../command-line/screen-words.ts';
 import { defineVerb } from '../command-line/verb.ts';
+import { captureName, openCaptures } from '../daemon-client/captures.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 import { contextText } from './status/context-text.ts';
 import { isOpen } from './status/place.ts';
@@ -18,12 +19,18 @@ export const verb = defineVerb({
   json: stateSchema.shape.running,
   async run(context, { verbose = false, json }) {
     const daemon = await connectDaemon(readSettings(context.env));
-    const { running } = await daemon.get('/state', stateSchema);
-    if (running.length === 0 || json === true) return { json: running, text: 'No worker runs.\n' };
+    const state = await daemon.get('/state', stateSchema);
+    const { running } = state;
+    const captures = openCaptures(state);
+    if (running.length + captures.length === 0 || json === true)
+      return { json: running, text: 'No worker runs.\n' };
     const { fibers } = await daemon.get('/fibers', rowsSchema);
     const shared = new Map(fibers.map((row) => [row.id, row.shares_folder_with ?? []]));
     const now = context.clock.now();
-    return { json: running, text: runningTable(running, { shared, now, width: context.width, verbose }) };
+    return {
+      json: running,
+      text: runningTable(running, captures, { shared, now, width: context.width, verbose }),
+    };
   },
 });
 
@@ -39,7 +46,11 @@ type Shown = {
 };
 
 /** One line for each running worker; who shares a folder with whom is a column for programs, and below for a person. */
-function runningTable(running: State['running'], { shared, now, width, verbose }: Shown): string {
+function runningTable(
+  running: State['running'],
+  captures: ReturnType<typeof openCaptures>,
+  { shared, now, width, verbose }: Shown,
+): string {
   const sharing = (id: string) => shared.get(id) ?? [];
   const isPiped = width === Number.POSITIVE_INFINITY;
   const table = formatTable(
@@ -48,16 +59,29 @@ function runningTable(running: State['running'], { shared, now, width, verbose }
       ...(isPiped ? ['same folder'] : []),
       ...(verbose ? ['session'] : []),
     ],
-    running.map((run) => [
-      run.fiber_id,
-      run.agent,
-      run.state === 'running' ? phaseWords(run, now) : STATE_WORDS[run.state],
-      formatDuration(now - run.started_at),
-      run.last_activity_at === null ? '-' : formatMoment(run.last_activity_at, now),
-      contextText(run.context),
-      ...(isPiped ? [sharing(run.fiber_id).join(', ') || '-'] : []),
-      ...(verbose ? [run.mux_session ?? `(${run.surface})`] : []),
-    ]),
+    [
+      ...running.map((run) => [
+        run.fiber_id,
+        run.agent,
+        run.state === 'running' ? phaseWords(run, now) : STATE_WORDS[run.state],
+        formatDuration(now - run.started_at),
+        run.last_activity_at === null ? '-' : formatMoment(run.last_activity_at, now),
+        contextText(run.context),
+        ...(isPiped ? [sharing(run.fiber_id).join(', ') || '-'] : []),
+        ...(verbose ? [run.mux_session ?? `(${run.surface})`] : []),
+      ]),
+      ...captures.map((one) => [
+        captureName(one),
+        one.agent,
+        one.state === 'running'
+          ? 'no fiber yet'
+          : STATE_WORDS[one.state === 'starting' ? 'starting' : 'unknown'],
+        formatDuration(now - one.captured_at),
+        ...['-', '-'],
+        ...(isPiped ? ['-'] : []),
+        ...(verbose ? [one.mux_session] : []),
+      ]),
+    ],
     width,
   );
   if (isPiped) return table;

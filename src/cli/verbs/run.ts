@@ -3,11 +3,11 @@ import { sep } from 'node:path';
 import { z } from 'zod';
 import { sleep } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { readSettings } from '../../config/settings.ts';
 import { dispatchedSchema, refusedSchema } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
-import { shortestReference } from '../../fibers/fiber-reference.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { Store } from '../../fibers/store.ts';
@@ -90,10 +90,6 @@ export const verb = defineVerb({
       untilPolled(context, daemon, store.root),
     );
     const { id, uid } = await createFiber(store, fiber);
-    const short = shortestReference(
-      id,
-      store.places().map((place) => place.id),
-    );
     say('fiber', id);
     say(
       'daemon',
@@ -113,7 +109,7 @@ export const verb = defineVerb({
     if (refused.success)
       throw new CodedError(
         refused.data.reason,
-        `${id} is kept and does not start yet: ${refused.data.message}; see: ${svc} why ${short}`,
+        `${id} is kept and does not start yet: ${refused.data.message}; see: ${svc} why ${shellWord(id)}`,
       );
     const launched = dispatchedSchema.safeParse(answer.body);
     if (!launched.success) throw errorOf(answer, '/dispatch');
@@ -122,8 +118,8 @@ export const verb = defineVerb({
     const folder = store.read(id).project_dir ?? project_dir;
     say('worker', `${launched.data.agent} in ${homePath(folder, context.env)}`);
 
-    const back = `${svc} attach ${short}`;
-    const shared = await sharedFolderWarnings(daemon, { id, project_dir: folder }, svc);
+    const back = `${svc} attach ${shellWord(id)}`;
+    const shared = await sharedFolderWarnings(daemon, { id, project_dir: folder }, svc, { started: true });
     const shows = attach !== false && json !== true && isAtTerminal(context) && mux_session !== null;
     if (shows) {
       for (const warning of shared) context.err(`svc: ${warning}\n`);

@@ -5,6 +5,7 @@ import { argument, option, statusOption } from '../command-line/options.ts';
 import { asWritten } from '../command-line/typed-command.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
+import { readStandings } from './fiber/standings.ts';
 
 /** `svc search <words...>`: the fibers whose name, outcome, tags or body contain all the words (RPL-4). */
 export const verb = defineVerb({
@@ -22,13 +23,15 @@ export const verb = defineVerb({
     ['svc search "the loader" --status active', 'the exact phrase, in those that are ready to start'],
   ],
   json: searchReplySchema,
-  async run(context, { words, limit, tag, status }) {
+  async run(context, { words, limit, tag, status, json }) {
     const daemon = await connectDaemon(readSettings(context.env));
     const query = new URLSearchParams({ query: words.map(quoted).join(' ') });
     for (const [name, value] of Object.entries({ limit, tag, status }))
       if (value !== undefined) query.set(name, value);
     const reply = await daemon.get(`/search?${query}`, searchReplySchema);
-    return { json: reply, text: searchPage(reply, context.width) };
+    const in_words = json !== true && Number.isFinite(context.width);
+    const standings = in_words ? await readStandings(context) : undefined;
+    return { json: reply, text: searchPage(reply, context.width, standings) };
   },
 });
 
@@ -38,8 +41,14 @@ function quoted(word: string): string {
 }
 
 /** One paragraph for each hit, then their number. */
-export function searchPage({ total, hits, complete }: SearchReply, width = Number.POSITIVE_INFINITY): string {
-  const lines = hits.flatMap((hit) => [...paragraph(hit, Number.isFinite(width)), '']);
+export function searchPage(
+  { total, hits, complete }: SearchReply,
+  width = Number.POSITIVE_INFINITY,
+  standings: ReadonlyMap<string, string> = new Map(),
+): string {
+  const wordsOf = ({ path, status }: SearchHit) =>
+    Number.isFinite(width) ? (standings.get(path) ?? STATUS_WORDS[status]) : status;
+  const lines = hits.flatMap((hit) => [...paragraph(hit, wordsOf(hit)), '']);
   const count = total === 1 ? '1 fiber matches' : `${total} fibers match`;
   const shown = hits.length < total ? `; the best ${hits.length} are shown` : '';
   const rest = complete ? '' : ' Some bodies have not been read yet; search again.';
@@ -47,10 +56,10 @@ export function searchPage({ total, hits, complete }: SearchReply, width = Numbe
 }
 
 /** A program reads the status that `--status` takes. */
-function paragraph({ id, name, status, outcome, snippets }: SearchHit, in_words: boolean): string[] {
+function paragraph({ id, name, outcome, snippets }: SearchHit, standing: string): string[] {
   const texts = snippets.map(({ text, line }) => `  ${line}: ${asWritten(text.replace(/\s+/g, ' ').trim())}`);
   return [
-    `${id} (${in_words ? STATUS_WORDS[status] : status})  ${asWritten(name.text)}`,
+    `${id} (${standing})  ${asWritten(name.text)}`,
     ...(outcome === null ? [] : [`  ${asWritten(outcome.text)}`]),
     ...texts,
   ];

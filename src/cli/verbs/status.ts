@@ -5,7 +5,6 @@ import { readSettings, type Settings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
-import { hintsAmong } from '../../fibers/fiber-reference.ts';
 import { argument, ON_HOST, option } from '../command-line/options.ts';
 import { svcOf } from '../command-line/output.ts';
 import { type CliContext, defineVerb, type Terminal } from '../command-line/verb.ts';
@@ -68,7 +67,7 @@ export const verb = defineVerb({
     const facts = { rows, state, version, now, svc };
     // Programs read ids.
     const forProgram = json || context.width === Number.POSITIVE_INFINITY;
-    const page = statusPage(forProgram ? facts : withHints(facts));
+    const page = statusPage(facts);
     const commits = forProgram ? new Map<string, number>() : await commitsOf(context, daemon, page, rows);
     return {
       json: { version, state, page },
@@ -76,12 +75,6 @@ export const verb = defineVerb({
     };
   },
 });
-
-/** The commands of the page name their fibers as briefly as is safe. */
-function withHints(facts: StatusFacts): StatusFacts {
-  const others = facts.state.fleet?.remotes.length ?? 0;
-  return { ...facts, nameOf: hintsAmong(facts.rows, { alone: others === 0 }) };
-}
 
 /** The commits of what is shown first. */
 function commitsOf(
@@ -134,7 +127,7 @@ async function watchStatus(
       const asked = daemon;
       const { version, state, rows } = await readAll(daemon, () => feed.read(asked));
       const drawn_at = clock.now();
-      const page = statusPage(withHints({ rows, state, version, now: drawn_at, svc }));
+      const page = statusPage({ rows, state, version, now: drawn_at, svc });
       if (drawn_at - counted.at >= REDRAW_MS)
         counted = { at: drawn_at, commits: await commitsOf(context, daemon, page, rows) };
       const { commits } = counted;

@@ -19,6 +19,10 @@ type KillPorts = {
   underWay(key: string): Promise<unknown> | undefined;
   /** Ends the worker; what to tell where it was not seen to end, else null. */
   cut(run: Run): Promise<string | null>;
+  /** Whether a capture that no fiber was claimed for runs in this session. */
+  isCapture(mux_session: string): boolean;
+  /** Ends that capture; false where it was not seen to end. */
+  endCapture(mux_session: string): Promise<boolean>;
   /** Told whose rows may be others now. */
   moved(keys: Iterable<string>): void;
 };
@@ -35,6 +39,8 @@ type PlannedKill =
       holds: boolean;
       note: string | null;
     }
+  /** No fiber is held, since nothing starts a capture again. */
+  | { kind: 'capture'; mux_session: string }
   /** What there is to end is known only after the launch. */
   | { kind: 'launching'; id: string; request: KillRequest; launch: Promise<unknown> };
 type EndedWorker = Omit<Killed, 'killed' | 'fiber_id'>;
@@ -65,6 +71,7 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
   async plan(request: KillRequest): Promise<PlannedKill> {
     await this.#ports.adopted();
     const { note = null } = request;
+    if (this.#ports.isCapture(request.fiber_id)) return { kind: 'capture', mux_session: request.fiber_id };
     const { key, id, document } = this.#killable(request.fiber_id);
     const launch = this.#ports.underWay(key);
     if (launch !== undefined) return { kind: 'launching', id, request, launch };
@@ -85,6 +92,10 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
   }
 
   async show(plan: PlannedKill): Promise<Rehearsal> {
+    if (plan.kind === 'capture')
+      return rehearsal(`end ${plan.mux_session}, a capture without a fiber, whose text is kept`, {
+        ends: [plan.mux_session],
+      });
     const { id } = plan;
     if (plan.kind === 'launching')
       return rehearsal(`wait for the launch of ${id} that is under way, end its worker and hold the fiber`);
@@ -108,6 +119,15 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
   }
 
   async apply(plan: PlannedKill): Promise<Killed> {
+    if (plan.kind === 'capture') {
+      const { mux_session } = plan;
+      if (await this.#ports.endCapture(mux_session))
+        return { killed: true, fiber_id: mux_session, mux_session };
+      throw new CodedError(
+        'mux_unavailable',
+        `whether ${mux_session} has ended is not known; do the same again once tmux answers, see \`svc doctor\``,
+      );
+    }
     const { id } = plan;
     if (plan.kind === 'launching') {
       await plan.launch;

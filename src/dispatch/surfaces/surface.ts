@@ -83,8 +83,8 @@ export type OpenSurface = {
   claims: { claim<Q extends ClaimRequest>(asked: Q): Promise<Answer<Q, Rehearsal, Claimed>> };
   /** Ends a run on request; what to tell where it was not seen to end, else null. */
   cut(run: Run, reason: 'kill' | 'forced_start'): Promise<string | null>;
-  /** Ends the captures without a fiber; the sessions of those that were seen to end. */
-  endCaptures(): Promise<string[]>;
+  /** Ends the captures without a fiber, or the `only` one in that session; the sessions of those that were seen to end. */
+  endCaptures(only?: string): Promise<string[]>;
   /** Compares the runs of this surface with their server, for a surface without the multiplexer. */
   watch(): Promise<void>;
 };

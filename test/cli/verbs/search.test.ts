@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { searchPage } from '../../../src/cli/verbs/search.ts';
 import type { SearchReply } from '../../../src/contract/http/search.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
 
@@ -70,6 +71,13 @@ describe('svc search', () => {
     const { code, out } = await machine.svc(...words);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ total: 3, complete: false });
+  });
+
+  it('[RPL-4] tells a person of a fiber that runs that it does, and a program its status', () => {
+    const standings = new Map([[REPLY.hits[0]!.path, 'running']]);
+    expect(searchPage(REPLY, 80, standings)).toContain('work/loader (running)  Rewrite');
+    expect(searchPage(REPLY, 80)).toContain('work/loader (ready to start)  Rewrite');
+    expect(searchPage(REPLY, Number.POSITIVE_INFINITY, standings)).toContain('work/loader (active)');
   });
 
   it('[RPL-4] says when bodies are still unread, and prints a refusal', async () => {

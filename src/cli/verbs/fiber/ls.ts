@@ -4,6 +4,7 @@ import { option, statusOption } from '../../command-line/options.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { openStores } from '../../find-fiber.ts';
 import { renderList } from './page.ts';
+import { readStandings } from './standings.ts';
 
 /** `svc fiber ls`: every fiber of the stores; an unreadable one is reported and gives exit code 1. */
 export const verb = defineVerb({
@@ -20,7 +21,7 @@ export const verb = defineVerb({
     errors: z.array(z.object({ path: z.string().nullable(), message: z.string() })),
   }),
   exits: { 1: 'a store or a document cannot be read' },
-  run(context, { status, tags = [], svc, store }) {
+  async run(context, { status, tags = [], svc, store, json }) {
     const { stores, problems } = openStores(context, store);
     const listings = stores.map((one) => one.list());
     // A row that could not be read stays in the list, except under a filter for a field that it cannot have.
@@ -34,9 +35,11 @@ export const verb = defineVerb({
       ...problems.map((problem) => ({ path: null, message: problem.message })),
       ...listings.flatMap((listing) => listing.errors),
     ];
+    const in_words = json !== true && Number.isFinite(context.width);
+    const standings = in_words ? await readStandings(context) : undefined;
     return {
       json: { fibers, errors },
-      text: renderList(fibers, context.width),
+      text: renderList(fibers, context.width, standings),
       one_line: true,
       warnings: errors.map(({ path, message }) => (path === null ? message : `${path}: ${message}`)),
       exit: errors.length === 0 ? EXIT.ok : EXIT.refused,

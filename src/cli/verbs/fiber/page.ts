@@ -4,15 +4,19 @@ import { KIND_WORDS, STATUS_WORDS, verdictWords } from '../../../lifecycle/fiber
 import { formatTable } from '../../command-line/output.ts';
 import { asWritten } from '../../command-line/typed-command.ts';
 
-/** `svc fiber ls` for a person. */
-export function renderList(rows: FiberDocument[], width: number): string {
+/** `svc fiber ls` for a person; `standings`: by path, what the daemon knows beside the document. */
+export function renderList(
+  rows: FiberDocument[],
+  width: number,
+  standings: ReadonlyMap<string, string> = new Map(),
+): string {
   if (rows.length === 0) return 'No fibers.\n';
   const isPiped = width === Number.POSITIVE_INFINITY;
   return formatTable(
     ['fiber', 'status', 'starts', 'host', 'name'],
     rows.map((row) => [
       row.id,
-      row.error !== undefined ? 'error' : isPiped ? codeOf(row) : verdictOf(row),
+      row.error !== undefined ? 'error' : isPiped ? codeOf(row) : (standings.get(row.path) ?? verdictOf(row)),
       row.svc?.kind === undefined ? '' : KIND_WORDS[row.svc.kind],
       row.svc?.host ?? '',
       row.error ?? asWritten(row.name),

@@ -81,6 +81,29 @@ function standingOf(row: PlacedRow, host: string): Standing {
   return { place: gate === undefined ? 'working' : 'blocked', may_rest: true };
 }
 
+/** The day where the reader is, as `2026-03-07`. */
+export function dayOf(now: number): string {
+  const at = new Date(now);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+const WORDS: Readonly<Record<Exclude<Place, 'review' | null>, string>> = {
+  drafts: 'draft',
+  needs_you: 'needs you',
+  working: 'running',
+  blocked: 'cannot start',
+  scheduled: 'on its schedule',
+  resting: 'resting',
+};
+
+/** What a fiber is that is not closed, where its document alone does not tell; null for any other. */
+export function placeWords(row: PlacedRow, host: string, now: number): string | null {
+  const place = placeOf(row, host, dayOf(now));
+  if (row.status !== 'active' || place === null || place === 'review') return null;
+  return place === 'working' && row.runtime === undefined ? null : WORDS[place];
+}
+
 /** The calendar day that a frontmatter value begins with. */
 function dayIn(text: string | undefined): string | null {
   const day = /^\d{4}-\d{2}-\d{2}(?![\d-])/.exec(text?.trim() ?? '')?.[0];

@@ -163,8 +163,9 @@ function told({ said }: StatusWorker, words: string): { text: string; whole: num
 type Shared = (others: readonly string[]) => string;
 
 /** What a person may want to know of a worker beside what it does. */
-function asideWords({ died, shares_folder_with, judged }: StatusWorker, shared: Shared): string[] {
+function asideWords({ died, shares_folder_with, judged, capture }: StatusWorker, shared: Shared): string[] {
   return [
+    ...(capture === undefined ? [] : ['a capture, no fiber yet']),
     ...(judged === null ? [] : [`${judged}, still runs`]),
     ...(died === null ? [] : [`the one before died: ${died}`]),
     ...(shares_folder_with.length === 0 ? [] : [shared(shares_folder_with)]),

@@ -6,7 +6,8 @@ import { placesSchema, type State } from '../../../contract/http/state.ts';
 import type { Version } from '../../../contract/http/version.ts';
 import { withClock } from '../../command-line/output.ts';
 import { gateWords, holdWords, lastLine, letGo, refusalWords } from '../../command-line/screen-words.ts';
-import { isOpen, type Place, type PlacedRow, placeOf } from './place.ts';
+import { captureName, openCaptures } from '../../daemon-client/captures.ts';
+import { dayOf, isOpen, type Place, type PlacedRow, placeOf } from './place.ts';
 
 const lineSchema = z.object({
   /** A fiber, or what of the host it is about. */
@@ -35,6 +36,8 @@ const workerSchema = z.object({
   died: z.string().nullable(),
   /** Other fibers whose workers run in the same work tree. */
   shares_folder_with: z.array(z.string()),
+  /** A capture that has made no fiber yet; `fiber_id` is then the beginning of the name of its session. */
+  capture: z.literal(true).optional(),
   /** What became of the fiber while this worker goes on. */
   judged: z.enum(['accepted', 'set aside']).nullable(),
 });
@@ -70,13 +73,11 @@ export type StatusFacts = {
   now: number;
   /** The command that reaches this daemon. */
   svc: string;
-  /** What is typed for a fiber in a command; its id otherwise. */
-  nameOf?: (id: string) => string;
 };
 
 /** Sorts everything that the daemon tells by what it asks of a person. */
-export function statusPage({ rows, state, version, now, svc, nameOf = (id) => id }: StatusFacts): StatusPage {
-  const asked = { state, now, svc, nameOf };
+export function statusPage({ rows, state, version, now, svc }: StatusFacts): StatusPage {
+  const asked = { state, now, svc };
   const today = dayOf(now);
   const placed = rows.map((row): Placed => {
     const place = placeOf(row, state.host, today);
@@ -99,9 +100,10 @@ export function statusPage({ rows, state, version, now, svc, nameOf = (id) => id
       .map((row) => reviewLine(row, asked))
       .toSorted((a, b) => bySince(b, a)),
     // A fiber that was judged, or whose document cannot be read, stands in no column of those that work; it may still run.
-    working: rest
-      .flatMap(({ row, place }) => (place === 'review' ? [] : workerOf(row, now)))
-      .toSorted((a, b) => b.started_at - a.started_at),
+    working: [
+      ...rest.flatMap(({ row, place }) => (place === 'review' ? [] : workerOf(row, now))),
+      ...openCaptures(state).map(captureWorker),
+    ].toSorted((a, b) => b.started_at - a.started_at),
     starting: at('working').flatMap((row) => (row.runtime === undefined ? [row.id] : [])),
     faults: faultsOf(asked, rows, version),
     cannot_start: merged(
@@ -125,7 +127,7 @@ export function statusPage({ rows, state, version, now, svc, nameOf = (id) => id
   };
 }
 
-type Asked = { state: State; now: number; svc: string; nameOf: (id: string) => string };
+type Asked = { state: State; now: number; svc: string };
 type Placed = { row: PlacedRow; place: Place; need: StatusLine | null };
 
 function isNeeded(one: Placed): one is Placed & { need: StatusLine } {
@@ -135,12 +137,12 @@ function isNeeded(one: Placed): one is Placed & { need: StatusLine } {
 /** Whom only a person helps; null for all others. */
 function needOf(row: PlacedRow, place: Place, asked: Asked): StatusLine | null {
   const { runtime, blocked, last_death, held, gate, id } = row;
-  const { now, svc, state, nameOf } = asked;
+  const { now, svc, state } = asked;
   const line = (words: string, since: number | null, ...commands: string[]): StatusLine => ({
     ...{ what: id, fibers: [id], words, since },
     commands: commands.map((command) => `${svc} ${command}`),
   });
-  const named = shellWord(nameOf(id));
+  const named = shellWord(id);
   if (runtime !== undefined) {
     if (blocked?.reason === 'startup_unconfirmed' || blocked?.reason === 'usage_limit')
       return line(
@@ -240,10 +242,10 @@ function deathWords({ message, screen }: NonNullable<PlacedRow['last_death']>): 
   return last === null ? `died: ${message}` : `died: ${message}, "${last}"`;
 }
 
-function reviewLine(row: PlacedRow, { svc, nameOf }: Asked): StatusLine {
+function reviewLine(row: PlacedRow, { svc }: Asked): StatusLine {
   const { id, outcome, closed_at, last_death, runtime } = row;
   const at = Date.parse(closed_at ?? '');
-  const named = shellWord(nameOf(id));
+  const named = shellWord(id);
   return {
     ...{ what: id, fibers: [id] },
     words: [
@@ -281,6 +283,15 @@ function workerOf(
   ];
 }
 
+function captureWorker(capture: ReturnType<typeof openCaptures>[number]): StatusWorker {
+  const { agent, captured_at, state } = capture;
+  return {
+    ...{ fiber_id: captureName(capture), agent, started_at: captured_at, capture: true },
+    state: state === 'running' ? 'working' : state === 'starting' ? 'starting' : 'unknown',
+    ...{ since: null, said: null, context: null, died: null, shares_folder_with: [], judged: null },
+  };
+}
+
 /** Told once for all fibers, by the faults of the host. */
 const OF_HOST: ReadonlySet<string | undefined> = new Set(['mux', 'stopped_all', 'data_dir', 'store_lease']);
 
@@ -293,13 +304,13 @@ function isOfHost(row: PlacedRow, host: string): boolean {
 
 function stoppedLine(row: PlacedRow, asked: Asked): StatusLine {
   const { id, blocked, held, gate } = row;
-  const named = shellWord(asked.nameOf(id));
+  const named = shellWord(id);
   const line = { what: id, fibers: [id], since: heldSince(row, asked) };
   if (held !== undefined)
     return {
       ...line,
       words: holdWords(held, row.held_note),
-      commands: [letGo(held, asked.nameOf(id), asked.svc)],
+      commands: [letGo(held, id, asked.svc)],
     };
   if (blocked === undefined)
     return { ...line, words: gateWords(gate), commands: [`${asked.svc} why ${named}`] };
@@ -367,7 +378,13 @@ function faultsOf({ state, svc, now }: Asked, rows: readonly PlacedRow[], versio
       ? []
       : [fault('this machine', `${start_gate.hold.message}${waiting('resources')}`, 'daemon status')]),
     ...(state.boot_quarantine.active && state.boot_quarantine.held === 0
-      ? [fault('restart', 'nothing starts by itself until you say so', 'daemon release')]
+      ? [
+          fault(
+            'restart',
+            'nothing starts by itself until you release it; no fiber waits now',
+            'daemon release',
+          ),
+        ]
       : []),
   ];
 }
@@ -395,11 +412,4 @@ const ALIKE_APART = 3;
 
 function bySince(a: StatusLine, b: StatusLine): number {
   return (a.since ?? 0) - (b.since ?? 0) || (a.what < b.what ? -1 : 1);
-}
-
-/** The day where the reader is, as `2026-03-07`. */
-function dayOf(now: number): string {
-  const at = new Date(now);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }

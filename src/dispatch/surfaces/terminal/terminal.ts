@@ -55,7 +55,7 @@ export function openTerminal(world: World, memory: Memory, ports: TerminalPorts)
     claims: new Claims(world, memory, new ClaimedSessions(world, captures), ports),
     reconciler: new Reconciler(world, memory, new UnfinishedClaims(world, memory, captures)),
     cut: (run, reason) => cut(world, memory, ports, run, reason),
-    endCaptures: () => endCaptures(world, captures, ports),
+    endCaptures: (only) => endCaptures(world, captures, ports, only),
     watch: async () => {},
   } satisfies OpenSurface & Record<string, unknown>;
 }
@@ -105,17 +105,18 @@ async function endAndLook(
 }
 
 /**
- * Ends every capture that no fiber was claimed for, all at once; the sessions of those that were seen to end. None needs
+ * Ends every capture that no fiber was claimed for, or the `only` one, all at once; the sessions of those that were seen to end. None needs
  * a hold, since nothing starts a capture again.
  */
 async function endCaptures(
   world: World,
   captures: Captures,
   ports: Pick<TerminalPorts, 'reconcile'>,
+  only: string | undefined,
 ): Promise<string[]> {
   const { clock, settings, runDirectories } = world;
   const since = clock.monotonic();
-  const asked = captures.open();
+  const asked = captures.open().filter(({ mux_session }) => only === undefined || mux_session === only);
   for (const { launch_id } of asked) runDirectories.writeEnd(launch_id, 'kill', clock.now());
   for (let left = asked; left.length > 0; left = captures.open().filter(isIn(asked))) {
     const looks = await Promise.all(left.map((record) => endWorker(world, record)));
