@@ -64,7 +64,7 @@ function packagesOf(url) {
 }
 
 function install() {
-  process.stdout.write('Installing the dependencies (npm ci) …\n');
+  process.stdout.write('Installing the packages (npm ci); this takes about a minute …\n');
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
   // Inside an npm script this is the npm that runs it.
   const npm = process.env.npm_execpath;
@@ -72,7 +72,7 @@ function install() {
   const result = spawnSync(file, rest, { cwd: fileURLToPath(root), stdio: ['ignore', 'inherit', 'inherit'] });
   if (result.status === 0) return;
   const why = result.error?.message ?? `it ended with ${result.status ?? result.signal}`;
-  process.stderr.write(`Installing the dependencies failed: ${why}\n`);
+  process.stderr.write(`Installing the packages failed: ${why}\n`);
   process.exitCode = 1;
 }
 

@@ -66,7 +66,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     await one.rowWhere('day', ({ held }) => held === 'killed');
     await one.killAndRestart();
     const released = await one.svc('daemon', 'release');
-    expect(released).toContain('Nothing was held back.');
+    expect(released).toContain('No fiber was waiting.');
     expect(released).toContain('day (stopped by you): svc resume day');
     await ticks(one);
     await agreeWithPages(one);

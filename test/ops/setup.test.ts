@@ -63,7 +63,10 @@ const calls = () =>
 
 describe('ops/scripts/setup.mjs', () => {
   it('installs once, with one line of output, and prints nothing afterwards', () => {
-    expect(setup()).toEqual({ code: 0, out: 'Installing the dependencies (npm ci) …\n' });
+    expect(setup()).toEqual({
+      code: 0,
+      out: 'Installing the packages (npm ci); this takes about a minute …\n',
+    });
     expect(setup()).toEqual({ code: 0, out: '' });
     expect(calls()).toBe(1);
   });
@@ -97,7 +100,7 @@ describe('ops/scripts/setup.mjs', () => {
 
   it('fails with npm’s error, and retries the next time', () => {
     writeFileSync(join(root, 'broken'), '');
-    expect(setup()).toEqual({ code: 1, out: 'Installing the dependencies failed: it ended with 7\n' });
+    expect(setup()).toEqual({ code: 1, out: 'Installing the packages failed: it ended with 7\n' });
     rmSync(join(root, 'broken'));
     expect(setup().code).toBe(0);
     expect(calls()).toBe(2);

@@ -58,6 +58,11 @@ async function runDemo(
   },
 ): Promise<ExitCode> {
   const own = readSettings(context.env);
+  if (own.demo)
+    throw new CodedError(
+      'invalid_request',
+      'this is a command of the demo already, and a demo has none of its own; outside of it, svc demo runs the demo and svc demo <verb> works on it',
+    );
   if (options.unless_configured === true && readStores(own).paths.length > 0)
     return runConfigured(context, own);
   const root = demoRoot(context, options.dir);

@@ -173,7 +173,7 @@ function explainWorker(
       message: refusal.message,
       mend: `wait for it and then tell the worker to go on: ${attach}; or have another agent go on with \`svc dispatch ${shellWord(id)} --agent AGENT --because-limit\``,
     };
-  const { phase, phase_since, said } = viewRun(run, now);
+  const { state, phase, phase_since, said, started_at } = viewRun(run, now);
   const since = phase_since === null ? '' : ` since ${moment(phase_since)}`;
   const words = said === null ? '' : `, it says: ${said.replace(/\s+/g, ' ').trim()}`;
   switch (phase) {
@@ -189,8 +189,23 @@ function explainWorker(
         message: `its worker has ended its turn and does nothing${since}${words}`,
         mend: `tell it how to go on: ${attach}; or start afresh with \`svc dispatch ${shellWord(id)} --force\``,
       };
+    case 'working':
+      return { message: `its worker works${since}${words}`, mend: `watch it with ${attach}` };
     default:
-      return null;
+      if (state === 'unknown')
+        return {
+          message: 'whether its worker still runs is not known, since tmux does not say',
+          mend: `look at it with ${attach}; nothing else is started for it meanwhile`,
+        };
+      return state === 'running'
+        ? {
+            message: 'its worker runs; what it does now is not known',
+            mend: `watch it with ${attach}`,
+          }
+        : {
+            message: `its worker is being started, since ${moment(started_at)}`,
+            mend: `watch it with ${attach}`,
+          };
   }
 }
 

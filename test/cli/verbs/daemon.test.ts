@@ -417,6 +417,21 @@ describe('svc daemon release and settings', () => {
     ]);
   });
 
+  it.each([
+    [true, 'Released: what becomes due starts by itself again. No fiber was waiting.\n'],
+    [false, 'Nothing was held back.\n'],
+  ])(
+    '[WPL-25] says what it let go where no fiber waits and a restart holds back: %s',
+    async (active, out) => {
+      const { boot_quarantine } = stateAnswer();
+      await serve({
+        'GET /state': { body: stateAnswer({ boot_quarantine: { ...boot_quarantine, active, held: 0 } }) },
+        'POST /quarantine/release': onRelease({ released: true, pending: 0, fibers: [], held: [] }),
+      });
+      expect(await machine.svc('daemon', 'release')).toEqual({ code: 0, out, err: '' });
+    },
+  );
+
   it('lists every setting with its value here', async () => {
     machine.env.SVC_POLL_INTERVAL_MS = '700';
     const { out } = await machine.svc('daemon', 'settings', '--json');

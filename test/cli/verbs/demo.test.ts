@@ -70,6 +70,19 @@ describe('a verb after demo', () => {
   });
 });
 
+describe('a demo inside the demo', () => {
+  it.each([['demo'], ['demo', '--remove']])(
+    'is refused, with what to type instead: svc demo %s %s',
+    async (...words) => {
+      const typed = words.filter((word) => word !== undefined);
+      expect(await machine.svc('demo', '--dir', join(folder, 'demo'), ...typed)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('a demo has none of its own'),
+      });
+    },
+  );
+});
+
 describe('the demo’s settings', () => {
   it('do not depend on the user’s settings', () => {
     const user = {

@@ -300,6 +300,9 @@ describe('the answer to why', () => {
     await world.run(daemon.round());
     expect(daemon.row('waits')?.gate).toBeUndefined();
     expect(await why('waits')).toMatchObject({ verdict: 'running', first: { gate: 'running' } });
+    expect((await why('waits')).first?.message).toMatch(
+      /^its worker (works|runs; what it does now is not known|is being started, since )/,
+    );
   });
 });
 

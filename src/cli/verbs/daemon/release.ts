@@ -25,10 +25,13 @@ export const verb = defineVerb({
   async run(context, { yes, dry_run, json }) {
     const daemon = await connectDaemon(readSettings(context.env));
     if (dry_run === true) return rehearseRequest(daemon, '/quarantine/release', {});
+    let was_active = false;
     if (json !== true) {
       // Refused while the daemon cannot tell what runs, for its state then names nothing that is held.
       await rehearseRequest(daemon, '/quarantine/release', {});
-      const names = heldByStart(await daemon.get('/state', stateSchema));
+      const state = await daemon.get('/state', stateSchema);
+      was_active = state.boot_quarantine.active;
+      const names = heldByStart(state);
       context.out(listed(names));
       const asks = yes !== true && names.length > 0 && context.stdin.isTTY === true;
       const go_on = !asks || (await confirm(context, questionOn(names)));
@@ -38,7 +41,7 @@ export const verb = defineVerb({
       }
     }
     const released = await daemon.post('/quarantine/release', {}, releasedSchema);
-    return { json: released, text: describe(released) };
+    return { json: released, text: describe(released, was_active) };
   },
 });
 
@@ -57,10 +60,13 @@ function questionOn(names: readonly string[]): string {
   return names.length === 1 ? 'Let it start?' : `Let these ${names.length} start?`;
 }
 
-function describe({ pending, held }: Released): string {
+/** `was_active`: a restart held back what becomes due, also while no fiber waited. */
+function describe({ pending, held }: Released, was_active: boolean): string {
   const done =
     pending === 0
-      ? 'Nothing was held back.\n'
+      ? was_active
+        ? 'Released: what becomes due starts by itself again. No fiber was waiting.\n'
+        : 'Nothing was held back.\n'
       : `Released ${pending} held ${pending === 1 ? 'fiber' : 'fibers'}.\n`;
   const rest = held.map(
     ({ fiber_id, reason }) => `  ${fiber_id} (${holdWords(reason, null)}): ${letGo(reason, fiber_id)}\n`,

@@ -12,11 +12,15 @@ const rowsSchema = z.object({
 const NAMED = 3;
 type Row = z.output<typeof rowsSchema>['fibers'][number];
 
-/** Warns whoever sets a fiber to work in a folder in which a worker of another one is (DSP-6). */
+/**
+ * Warns whoever sets a fiber to work in a folder in which a worker of another one is (DSP-6). `started`: its own worker runs
+ * already, and only the next one can be somewhere else.
+ */
 export async function sharedFolderWarnings(
   daemon: Pick<DaemonClient, 'get'>,
   fiber: Pick<FiberDocument, 'id' | 'project_dir' | 'svc'>,
   svc: string,
+  { started = false }: { started?: boolean } = {},
 ): Promise<string[]> {
   if (fiber.project_dir === undefined || fiber.svc?.worktree === NEW_WORKTREE) return [];
   const { fibers } = await daemon.get('/fibers?svc=1', rowsSchema);
@@ -24,8 +28,8 @@ export async function sharedFolderWarnings(
   if (others.length === 0) return [];
   const who = `${named(others)} ${others.length === 1 ? 'works' : 'work'}`;
   const change = isInRepository(fiber.project_dir)
-    ? `a git worktree of its own is given with: ${svc} reshape ${shellWord(fiber.id)} --worktree`
-    : `another folder is given with: ${svc} reshape ${shellWord(fiber.id)} --project-dir <dir>`;
+    ? `${started ? 'its next worker gets a git worktree of its own' : 'a git worktree of its own is given'} with: ${svc} reshape ${shellWord(fiber.id)} --worktree`
+    : `${started ? 'its next worker gets another folder' : 'another folder is given'} with: ${svc} reshape ${shellWord(fiber.id)} --project-dir <dir>`;
   return [`${who} in this folder too, so that each changes the files of the other; ${change}`];
 }
 

@@ -30,6 +30,9 @@ describe('a folder that a fiber is set to work in', () => {
         /^map-tiles works in this folder too.*svc reshape link-audit --project-dir <dir>$/,
       ),
     ]);
+    expect(await sharedFolderWarnings({ get }, fiber, 'svc', { started: true })).toEqual([
+      expect.stringContaining('its next worker gets another folder with: svc reshape link-audit'),
+    ]);
     expect(await sharedFolderWarnings({ get }, { id: 'a' }, 'svc')).toEqual([]);
   });
 
