@@ -12,6 +12,7 @@ import { CONTRACT_LEVEL } from './contract/level.ts';
 import { type HostMemory, hostMemory } from './dispatch/run-directory/worker-memory.ts';
 import { writeFileAtomic } from './platform/atomic-write.ts';
 import { readBootId } from './platform/boot-id.ts';
+import { failureWords } from './platform/failure-words.ts';
 import { makeFolder } from './platform/make-folder.ts';
 import { createRunner } from './platform/process.ts';
 import { READ_LIMITS } from './platform/read-limits.ts';
@@ -100,7 +101,7 @@ async function askCli(
   if (reply === null)
     throw new CodedError(
       'cli_unavailable',
-      `SVC_CLI is ${cli}, and \`${cli} host --json\` gave no host id (${answer.kind === 'exited' ? `exit ${answer.code}` : answer.kind}); fix it or unset SVC_CLI`,
+      `SVC_CLI is ${cli}, and \`${cli} host --json\` gave no host id (${answer.kind === 'exited' && answer.code === 0 ? 'it printed something else' : failureWords(answer)}); fix it or unset SVC_CLI`,
     );
   return { host: settings.host ?? reply.host, cli_contract: reply.contract ?? null };
 }

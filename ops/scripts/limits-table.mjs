@@ -2390,6 +2390,7 @@ export const NOT_LIMITS = {
     'cli/verbs/run/task-words.ts MOST_NAME',
     'dispatch/start/own-worktree.ts MOST_LEAF_CHARS',
     'platform/git-worktrees.ts MOST_NAMED',
+    'platform/failure-words.ts MOST_SAID',
     'cli/verbs/run/task-words.ts MOST_SLUG',
     'fibers/fiber-reference.ts MOST_NAMED',
   ],

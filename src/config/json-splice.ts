@@ -17,6 +17,12 @@ export function parseCommented(text: string): unknown {
   return value;
 }
 
+/** True if the key at the end of a path stands more than once in its map: a program takes one of them, an edit the other. */
+export function standsTwice(text: string, path: JSONPath): boolean {
+  const members = nodeAt(text, path.slice(0, -1))?.children ?? [];
+  return members.filter(({ children }) => children?.[0]?.value === path.at(-1)).length > 1;
+}
+
 /**
  * Sets one value in a JSON text and leaves every other byte as it is. The text must be valid JSON of bounded depth, and
  * the parent of the value must exist.

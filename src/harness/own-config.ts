@@ -1,5 +1,6 @@
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { messageOf, systemCode } from '../base/errors.ts';
+import { parseCommented } from '../config/json-splice.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularText, readRegularTextSync } from '../platform/regular-file.ts';
 import type { HarnessFinding } from './adapter.ts';
@@ -16,6 +17,16 @@ export function readOwnText(file: string): string | null {
     return readRegularTextSync(file, READ_LIMITS.harness_config);
   } catch {
     return null;
+  }
+}
+
+/** Settings of a harness, from JSON, where comments may stand, or TOML; an empty table where they cannot be read. */
+export function ownTable(file: string): Table {
+  const text = readOwnText(file)?.replace(/^\uFEFF/, '') ?? '';
+  try {
+    return asTable(file.endsWith('.toml') ? parseToml(text) : parseCommented(text));
+  } catch {
+    return {};
   }
 }
 

@@ -46,7 +46,3 @@ function asVariables(settings: readonly GitSetting[]): NodeJS.ProcessEnv {
   ]);
   return each.length === 0 ? {} : { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(each) };
 }
-
-export function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) || 'it gave no reason';
-}

@@ -1,8 +1,9 @@
 import { CodedError } from '../base/errors.ts';
 import type { Patch } from '../contract/http/commit-patch.ts';
+import { failureWords } from '../platform/failure-words.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import { PATCH_FORMAT, PATCH_OPTIONS, parsePatch } from './commit-patch.ts';
-import { AS_TEXT, lastLine, quietGit } from './quiet-git.ts';
+import { AS_TEXT, quietGit } from './quiet-git.ts';
 
 /** Characters that are read of a commit; what comes after is left out. */
 const MOST_PATCH = 512 * 1024;
@@ -41,13 +42,12 @@ export async function showCommit(
   if (result.kind === 'exited')
     throw new CodedError(
       'not_found',
-      `Git cannot show ${short} of ${repo}: ${lastLine(result.stderr)}. If it was rewritten or removed there, look for it where it was pushed to`,
+      `Git cannot show ${short} of ${repo}: ${failureWords(result)}. If it was rewritten or removed there, look for it where it was pushed to`,
       { details: { repo, sha } },
     );
-  const why = result.kind === 'not_started' ? `it cannot be started (${result.code})` : 'it was ended';
   throw new CodedError(
     'file_unavailable',
-    `Git could not show ${short}: ${why}; see what svc doctor says of git, then ask again`,
+    `Git could not show ${short}: ${failureWords(result)}; see what svc doctor says of git, then ask again`,
   );
 }
 

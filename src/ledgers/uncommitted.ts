@@ -1,8 +1,9 @@
 import { CodedError } from '../base/errors.ts';
 import type { NoWorkTree, WorkTree } from '../contract/http/uncommitted.ts';
+import { failureWords } from '../platform/failure-words.ts';
 import type { ProcessResult, ProcessRunner } from '../platform/process.ts';
 import { FILES_OPTIONS, LINES_OPTIONS, parseFiles } from './commit-patch.ts';
-import { AS_TEXT, type GitSetting, lastLine, quietGit } from './quiet-git.ts';
+import { AS_TEXT, type GitSetting, quietGit } from './quiet-git.ts';
 
 /** Characters that are read of one list of changes; what comes after is left out. */
 const MOST_CHANGES = 512 * 1024;
@@ -29,17 +30,17 @@ export async function readUncommitted(
   const git = async (args: readonly string[], settings: readonly GitSetting[] = []) =>
     printed(await runner.run({ ...quietGit(folder, args, env, settings), ...limits }), folder);
   const top = await git(['rev-parse', '--show-toplevel']);
-  if (top.code !== 0) return { state: 'no_repository', detail: lastLine(top.text) };
+  if (top.code !== 0) return { state: 'no_repository', detail: top.text };
   const filters = await git(FILTERS);
   if (filters.capped) return { state: 'no_repository', detail: 'its settings name too many filters' };
   const unfiltered = filters.code === 0 ? emptied(filters.text) : [];
   const status = await git(STATUS, unfiltered);
-  if (status.code !== 0) return { state: 'no_repository', detail: lastLine(status.text) };
+  if (status.code !== 0) return { state: 'no_repository', detail: status.text };
   const { branch, untracked, is_born } = parseStatus(status.text);
   const shown = [...AS_TEXT, ...FILES_OPTIONS, ...(patch ? LINES_OPTIONS : [])];
   const base = is_born ? 'HEAD' : EMPTY_TREE;
   const diff = await git(['diff', ...shown, '--ignore-submodules=all', base, '--', '.'], unfiltered);
-  if (diff.code !== 0) return { state: 'no_repository', detail: lastLine(diff.text) };
+  if (diff.code !== 0) return { state: 'no_repository', detail: diff.text };
   const { files, truncated } = parseFiles(diff.text, { capped: diff.capped, patch });
   const repo = top.text.replace(/\n$/, '');
   return { state: 'read', repo, branch, files, untracked, truncated: truncated || status.capped };
@@ -81,7 +82,7 @@ function printed(result: ProcessResult, folder: string): { code: number; text: s
   if (result.kind === 'exited')
     return {
       code: result.code,
-      text: result.code === 0 ? result.stdout : result.stderr,
+      text: result.code === 0 ? result.stdout : failureWords(result),
       capped: false,
     };
   if (result.kind === 'overflowed') return { code: 0, text: result.stdout, capped: true };
@@ -90,9 +91,8 @@ function printed(result: ProcessResult, folder: string): { code: number; text: s
       'deadline_exceeded',
       `Git took longer than ${GIT_TIMEOUT_MS / 1_000} seconds to compare the files of ${folder}; ask again when the machine has less to do`,
     );
-  const why = result.kind === 'not_started' ? `it cannot be started (${result.code})` : 'it was ended';
   throw new CodedError(
     'file_unavailable',
-    `Git could not compare the files of ${folder}: ${why}; see what svc doctor says of git, then ask again`,
+    `Git could not compare the files of ${folder}: ${failureWords(result)}; see what svc doctor says of git, then ask again`,
   );
 }

@@ -55,5 +55,6 @@ const HOOKS = {
   absent: 'context is added by hooks, which are not installed for this agent',
   outdated: 'context is added by hooks, and those of this agent were written by another version',
   elsewhere: 'context is added by hooks, and those of this agent run another installation of svc',
+  off: 'context is added by hooks, and a setting of this agent switches them off',
   gone: 'context is added by hooks, and the program that those of this agent run does not exist',
 };

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { failureWords } from '../platform/failure-words.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import { commandArgv, type TmuxCommand } from './command.ts';
@@ -64,9 +65,7 @@ async function run(options: StartServerOptions, argv: readonly string[]): Promis
     timeout_ms: options.deadline_ms,
     max_output_bytes: 64 * 1024,
   });
-  if (result.kind === 'exited')
-    return result.code === 0 ? null : result.stderr.trim() || `exit ${result.code}`;
-  return result.kind === 'not_started' ? `${file} did not start (${result.code})` : result.kind;
+  return result.kind === 'exited' && result.code === 0 ? null : failureWords(result);
 }
 
 /** Path of `systemd-run` when we run as a unit and the user's service manager answers; null otherwise. */

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { CodedError } from '../base/errors.ts';
+import { failureWords } from './failure-words.ts';
 import type { ProcessRunner } from './process.ts';
 
 /** A pipe to a program that opens its input by a path, which Node’s own pipes cannot be. */
@@ -37,7 +38,7 @@ export async function openFifo(path: string, runner: Pick<ProcessRunner, 'run'>)
   if (made.kind !== 'exited' || made.code !== 0)
     throw new CodedError(
       'storage_unavailable',
-      `mkfifo could not make ${path}: ${'stderr' in made ? made.stderr.trim() : made.kind}; see that its folder can be written to`,
+      `mkfifo could not make ${path}: ${failureWords(made)}; see that its folder can be written to`,
     );
   // A reader and a writer at once: neither end waits for the other one to be opened.
   const writer = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);

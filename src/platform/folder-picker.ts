@@ -1,3 +1,4 @@
+import { failureWords } from './failure-words.ts';
 import { findExecutable } from './find-executable.ts';
 import type { ProcessResult, ProcessRunner } from './process.ts';
 
@@ -85,24 +86,25 @@ function judge(picker: FolderPicker, result: ProcessResult): FolderAnswer {
       return { kind: 'unanswered' };
     case 'not_started':
     case 'overflowed':
-      return { kind: 'broken', detail: `${picker.file}: ${result.kind}` };
     case 'signalled':
-      return { kind: 'broken', detail: `${picker.file} was ended by ${result.signal}` };
+      return broken(picker, result);
     case 'exited':
       return judgeExit(picker, result);
   }
 }
 
-function judgeExit(
-  { program, file }: FolderPicker,
-  { code, stdout, stderr }: { code: number; stdout: string; stderr: string },
-): FolderAnswer {
+function judgeExit(picker: FolderPicker, result: Extract<ProcessResult, { kind: 'exited' }>): FolderAnswer {
+  const { code, stdout, stderr } = result;
   const path = withoutLastSlash(stdout.replace(/\r?\n$/, ''));
   if (code === 0 && path.startsWith('/')) return { kind: 'chosen', path };
-  const dismissed = program === 'osascript' ? DISMISSED_ON_MACOS.test(stderr) : !NO_DISPLAY.test(stderr);
+  const dismissed =
+    picker.program === 'osascript' ? DISMISSED_ON_MACOS.test(stderr) : !NO_DISPLAY.test(stderr);
   if (code === 1 && dismissed) return { kind: 'cancelled' };
-  const detail = stderr.trim().split('\n').at(-1);
-  return { kind: 'broken', detail: detail || `${file} ended with ${code}` };
+  return broken(picker, result);
+}
+
+function broken({ file }: FolderPicker, result: ProcessResult): FolderAnswer {
+  return { kind: 'broken', detail: `${file}: ${failureWords(result)}` };
 }
 
 function withoutLastSlash(path: string): string {

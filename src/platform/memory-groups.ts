@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { sha256Of } from '../base/digest.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { findMemoryHierarchy, groupsUpFrom, type MemoryHierarchy } from './control-groups.ts';
+import { failureWords } from './failure-words.ts';
 import { findExecutable } from './find-executable.ts';
 import { readableFolderNames } from './folder-names.ts';
 import type { ProcessRunner } from './process.ts';
@@ -133,8 +134,7 @@ async function probe(parent: string, runner: ProcessRunner): Promise<void> {
       timeout_ms: SYSTEMD_MS,
       max_output_bytes: 4_096,
     });
-    if (entered.kind !== 'exited' || entered.code !== 0)
-      throw new Error(entered.kind === 'exited' ? entered.stderr.trim() : entered.kind);
+    if (entered.kind !== 'exited' || entered.code !== 0) throw new Error(failureWords(entered));
   } finally {
     removeGroup(folder);
   }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, systemCode } from '../base/errors.ts';
 import { writeFileAtomic } from './atomic-write.ts';
+import { failureWords } from './failure-words.ts';
 import { findExecutable } from './find-executable.ts';
 import { folderNames } from './folder-names.ts';
 import { makeFolder } from './make-folder.ts';
@@ -74,15 +75,15 @@ function asker({ env, runner }: ServiceSurroundings, program: string): Ask {
   return async (args) => {
     const limits = { timeout_ms: ANSWER_MS, max_output_bytes: MOST_OUTPUT_BYTES };
     const result = await runner.run({ file, args, env, cwd: '/', ...limits });
-    if (result.kind !== 'exited') return { ok: false, stdout: '', detail: result.kind.replace('_', ' ') };
-    const { code, stdout, stderr } = result;
-    return { ok: code === 0, stdout, detail: stderr.trim() || `exit ${code}` };
+    const stdout = result.kind === 'exited' ? result.stdout : '';
+    return { ok: result.kind === 'exited' && result.code === 0, stdout, detail: failureWords(result) };
   };
 }
 
-async function must(said: Promise<Said>, what: string): Promise<void> {
+/** `isDone` looks at the effect where the program says that it failed. */
+async function must(said: Promise<Said>, what: string, isDone = async () => false): Promise<void> {
   const { ok, detail } = await said;
-  if (!ok) throw new CodedError('service_manager_failed', `${what} failed: ${detail}`);
+  if (!ok && !(await isDone())) throw new CodedError('service_manager_failed', `${what} failed: ${detail}`);
 }
 
 function systemd(ask: Ask, config: string): ServiceManager {
@@ -121,7 +122,12 @@ function launchd(ask: Ask, session: string, home: string): ServiceManager {
   const files = unitFiles(join(home, 'Library', 'LaunchAgents'), '.plist');
   const isLoaded = async (name: string) => (await ask(['print', `${session}/${name}`])).ok;
   const unload = async (name: string) => {
-    if (await isLoaded(name)) await must(ask(['bootout', `${session}/${name}`]), `launchctl bootout ${name}`);
+    if (await isLoaded(name))
+      await must(
+        ask(['bootout', `${session}/${name}`]),
+        `launchctl bootout ${name}`,
+        async () => !(await isLoaded(name)),
+      );
   };
   return {
     kind: 'launchd',
@@ -140,7 +146,9 @@ function launchd(ask: Ask, session: string, home: string): ServiceManager {
     async install(unit) {
       files.write(unit);
       await unload(unit.name);
-      await must(ask(['bootstrap', session, unit.path]), `launchctl bootstrap ${unit.name}`);
+      await must(ask(['bootstrap', session, unit.path]), `launchctl bootstrap ${unit.name}`, () =>
+        isLoaded(unit.name),
+      );
     },
     restart: (name) => must(ask(['kickstart', '-k', `${session}/${name}`]), `launchctl kickstart -k ${name}`),
     async remove(name) {

@@ -1,3 +1,5 @@
+import { inOneLine } from './failure-words.ts';
+
 /** Why a connection by SSH failed, and how to fix it. */
 export type SshFault = { why: string; mend: string };
 
@@ -56,16 +58,9 @@ export function sshFault(stderr: string, alias: string, by_hand: string): SshFau
   const found = FAULTS.find(([said]) => said.test(stderr));
   if (found === undefined)
     return {
-      why: lastLine(stderr) ?? 'ssh failed without a word',
+      why: inOneLine(stderr) || 'ssh failed without a word',
       mend: `try it by hand: ${by_hand}`,
     };
   const [, why, mend] = found;
   return { why, mend: mend(alias, by_hand) };
-}
-
-function lastLine(text: string): string | undefined {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .findLast((line) => line !== '');
 }

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { failureWords } from '../platform/failure-words.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import { lookAtSystemSocket } from '../platform/system-socket.ts';
 import { findSocket, socketPlaces } from './find-socket.ts';
@@ -37,10 +38,10 @@ export async function statusByCommand(runner: Pick<ProcessRunner, 'run'>, file: 
     ...{ timeout_ms: STATUS_MS, max_output_bytes: MOST_STATUS_BYTES },
   });
   if (ran.kind === 'not_started' && ran.code === 'ENOENT') return null;
-  if (ran.kind !== 'exited') throw new Error(`${file} gave no status: ${ran.kind}`);
+  if (ran.kind !== 'exited') throw new Error(`${file} gave no status: ${failureWords(ran)}`);
   try {
     return JSON.parse(ran.stdout);
   } catch (cause) {
-    throw new Error(`${file} printed no status (exit code ${ran.code})`, { cause });
+    throw new Error(`${file} printed no status (exit code ${ran.code}): ${failureWords(ran)}`, { cause });
   }
 }

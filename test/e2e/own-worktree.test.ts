@@ -78,12 +78,13 @@ describe('a git worktree for each fiber', () => {
     expect(existsSync(lexer.project_dir)).toBe(true);
   });
 
-  it('is made when the poller starts the fiber, in the same folder of the repository', async () => {
+  it('is made when the poller starts the fiber, in the same folder of the repository, though a hook of that fails', async () => {
     const below = join(repo, 'web');
     mkdirSync(below);
     writeFileSync(join(below, 'index.html'), '<p>\n');
     await git(repo, 'add', '.');
     await git(repo, 'commit', '-qm', 'Page');
+    writeFileSync(join(repo, '.git', 'hooks', 'post-checkout'), '#!/bin/sh\nexit 2\n', { mode: 0o755 });
     await svc('fiber', 'add', 'Draw the page', '--slug', 'page');
     expect(
       await svc('install', 'page', '--project-dir', below, '--agent', 'stays', '--worktree'),

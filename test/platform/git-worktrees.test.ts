@@ -5,13 +5,14 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGitWorktrees, parseWorktrees } from '../../src/platform/git-worktrees.ts';
+import { createGitWorktrees, parseWorktrees, type WorktreePlace } from '../../src/platform/git-worktrees.ts';
 import { createRunner } from '../../src/platform/process.ts';
 
 let folder: string;
@@ -87,6 +88,33 @@ describe('a git worktree for one fiber', () => {
       message: expect.stringMatching(/already exists/),
     });
     expect(readFileSync(join(place.path, 'mine.txt'), 'utf8')).toBe('mine\n');
+  });
+
+  it('is there with a hook that fails after the checkout, whose words are kept', async () => {
+    writeFileSync(
+      join(repo, '.git', 'hooks', 'post-checkout'),
+      '#!/bin/sh\necho "bundle: no such program" >&2\necho "set-up failed" >&2\nexit 2\n',
+      { mode: 0o755 },
+    );
+    const place = await worktrees.plan(repo, 'hooked');
+    expect(await worktrees.make(place)).toBe('bundle: no such program; set-up failed');
+    expect(readFileSync(join(place.folder, 'part', 'a.txt'), 'utf8')).toBe('one\n');
+    expect(await worktrees.make(place)).toBeNull();
+  });
+
+  it('is refused with all that was said of a filter that is missing, and leaves nothing behind', async () => {
+    writeFileSync(join(repo, '.gitattributes'), '*.bin filter=big\n');
+    writeFileSync(join(repo, 'a.bin'), 'x');
+    git('-C', repo, 'add', '.');
+    git('-C', repo, 'commit', '-qm', 'Big');
+    git('-C', repo, 'config', 'filter.big.process', 'no-such-filter-program');
+    git('-C', repo, 'config', 'filter.big.required', 'true');
+    const place = await worktrees.plan(repo, 'filtered');
+    await expect(worktrees.make(place)).rejects.toMatchObject({
+      code: 'worktree_unavailable',
+      message: expect.stringContaining('no-such-filter-program'),
+    });
+    expect(existsSync(place.path)).toBe(false);
   });
 
   it('is left alone while another process makes it', async () => {
@@ -182,6 +210,98 @@ describe('a git worktree that is given up', () => {
     await worktrees.make(place);
     git('-C', place.path, 'checkout', '-q', '-b', 'mine');
     await expect(worktrees.remove(place)).rejects.toMatchObject({ code: 'worktree_in_use' });
+    expect(existsSync(place.path)).toBe(true);
+  });
+
+  describe('with a submodule', () => {
+    let place: WorktreePlace;
+    let lib: string;
+    beforeEach(async () => {
+      const source = join(folder, 'lib');
+      git('init', '-q', '-b', 'main', source);
+      writeFileSync(join(source, 'lib.txt'), 'lib\n');
+      git('-C', source, 'add', '.');
+      git('-C', source, 'commit', '-qm', 'Lib');
+      const local = ['-c', 'protocol.file.allow=always'];
+      git('-C', repo, ...local, 'submodule', '--quiet', 'add', source, 'lib');
+      git('-C', repo, 'commit', '-qm', 'Use lib');
+      place = await worktrees.plan(repo, 'with-lib');
+      await worktrees.make(place);
+      git('-C', place.path, ...local, 'submodule', '--quiet', 'update', '--init');
+      lib = join(place.path, 'lib');
+      git('-C', lib, 'config', 'user.name', 'Ada');
+      git('-C', lib, 'config', 'user.email', 'ada@example.org');
+    });
+    const commitInLib = () => {
+      writeFileSync(join(lib, 'lib.txt'), 'mended\n');
+      git('-C', lib, 'commit', '-qam', 'Mend');
+      git('-C', place.path, 'commit', '-qam', 'Mend lib');
+    };
+
+    it('goes where all of it is elsewhere', async () => {
+      await worktrees.requireClean(place);
+      expect(await worktrees.remove(place)).toEqual({ branch_kept: null });
+      expect(existsSync(place.path)).toBe(false);
+    });
+
+    it.each([
+      [
+        'a changed file',
+        () => writeFileSync(join(lib, 'lib.txt'), 'two\n'),
+        /changes that no commit has \(lib\)/,
+      ],
+      [
+        'a new file',
+        () => writeFileSync(join(lib, 'new.txt'), 'new\n'),
+        /changes that no commit has \(lib\)/,
+      ],
+      [
+        'a stash',
+        () => {
+          writeFileSync(join(lib, 'lib.txt'), 'two\n');
+          git('-C', lib, 'stash');
+        },
+        /has stashes; apply them or drop them/,
+      ],
+    ])('stays with %s in that', async (_, change, message) => {
+      change();
+      for (const ask of [worktrees.requireClean(place), worktrees.remove(place)])
+        await expect(ask).rejects.toMatchObject({
+          code: 'worktree_in_use',
+          message: expect.stringMatching(message),
+        });
+      expect(existsSync(lib)).toBe(true);
+    });
+
+    it('stays with a commit that only that has, and goes once the named command has kept it', async () => {
+      commitInLib();
+      const refused = await worktrees.requireClean(place).catch((error: Error) => error.message);
+      expect(refused).toContain(`the submodule ${lib} has commits that nothing else has`);
+      const command = /with: (git .+), then ask again$/.exec(String(refused))?.[1];
+      execFileSync('/bin/sh', ['-c', command!], { stdio: 'ignore' });
+      const sha = git('-C', lib, 'rev-parse', 'HEAD').trim();
+      await worktrees.requireClean(place);
+      await worktrees.remove(place);
+      expect(existsSync(place.path)).toBe(false);
+      expect(git('-C', join(repo, 'lib'), 'show', `${sha}:lib.txt`)).toBe('mended\n');
+    });
+
+    it('goes where its commits were pushed', async () => {
+      commitInLib();
+      git('-C', lib, 'push', '-q', 'origin', 'HEAD:refs/heads/mended');
+      await worktrees.remove(place);
+      expect(existsSync(place.path)).toBe(false);
+    });
+  });
+
+  it('is not told to be removed where git cannot list the worktrees', async () => {
+    const place = await worktrees.plan(repo, 'unlisted');
+    await worktrees.make(place);
+    renameSync(join(repo, '.git', 'HEAD'), join(repo, '.git', 'NO-HEAD'));
+    await expect(worktrees.remove(place)).rejects.toMatchObject({
+      code: 'worktree_in_use',
+      message: expect.stringMatching(/cannot list the worktrees/),
+    });
     expect(existsSync(place.path)).toBe(true);
   });
 

@@ -505,7 +505,7 @@ const PROBES: Probe[] = [
           : { kind: 'exited', code: 0, stdout, stderr: '' };
       };
       const answer = await createGitWorktrees({ runner: { run }, env: {} })
-        .requireClean({ path: '/r' })
+        .requireClean({ of: '/r', path: '/r' })
         .catch(String);
       return /has changes/.test(String(answer));
     },

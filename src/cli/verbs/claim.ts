@@ -3,6 +3,7 @@ import { readSettings } from '../../config/settings.ts';
 import { type ClaimRequest, claimedSchema } from '../../contract/http/capture.ts';
 import { DEFAULT_SURFACE, SURFACE_RULES, type Surface, surfaceSchema } from '../../contract/surface.ts';
 import { HARNESSES } from '../../harness/harnesses.ts';
+import { failureWords } from '../../platform/failure-words.ts';
 import { createRunner } from '../../platform/process.ts';
 import { DRY_RUN, FIBER, option, STORE, surfaceOption } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
@@ -83,7 +84,7 @@ export async function ownSession(context: CliContext): Promise<string> {
   if (name !== '') return name;
   throw new CodedError(
     'mux_unavailable',
-    `tmux did not report the session of pane ${TMUX_PANE}; name it with --mux-session`,
+    `tmux did not report the session of pane ${TMUX_PANE} (${failureWords(answer)}); name it with --mux-session`,
   );
 }
 

@@ -17,6 +17,7 @@ import {
 import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
 import { MEETING_MODES, SAMPLE_RATE } from '../../contract/recorder.ts';
 import { spokenLines, TAIL_BYTES } from '../../contract/spoken-lines.ts';
+import { failureWords } from '../../platform/failure-words.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
 import { createRunner } from '../../platform/process.ts';
 import { readRegularEnd, readRegularFile } from '../../platform/regular-file.ts';
@@ -280,7 +281,10 @@ async function spokenConversation(context: CliContext): Promise<Buffer> {
       const args = ['-voice', 'rms', '-t', sentence, '-o', wav];
       const spoken = await runner.run({ file: flite, args, timeout_ms: SPEAK_MS, max_output_bytes: 4_096 });
       if (spoken.kind !== 'exited' || spoken.code !== 0)
-        throw new CodedError('internal', 'flite could not speak the conversation; name a WAV file');
+        throw new CodedError(
+          'internal',
+          `flite could not speak the conversation (${failureWords(spoken)}); name a WAV file`,
+        );
       pieces.push(await readWav(wav, wav), Buffer.alloc(PAUSE_BYTES));
     }
     return Buffer.concat(pieces);

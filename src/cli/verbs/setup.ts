@@ -7,6 +7,7 @@ import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts'
 import { loadRegistry } from '../../harness/agents/registry.ts';
 import type { SetupPlace, SetupTarget } from '../../harness/harness.ts';
 import { HARNESSES, harnessFolder } from '../../harness/harnesses.ts';
+import { hookSkew } from '../../harness/hooks/skew.ts';
 import { packageSkills, readSkillFiles } from '../../harness/hooks/worker-skills.ts';
 import { type Argument, option } from '../command-line/options.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
@@ -55,19 +56,28 @@ export const verb = defineVerb({
       mode === 'install' ? planInstall(home, files, shared) : planUninstall(home, shared);
     if (!dry_run) applyChanges(home, plan.changes);
     const changes = plan.changes.map(({ path, action }) => ({ path, action }));
+    const off = mode === 'install' && !dry_run && lacks === null ? hooksOff(harness, home, env) : null;
     const text = [
       ...changes.map(({ path, action }) => `${dry_run ? 'would ' : ''}${action} ${path}\n`),
       ...kept.map((path) => `kept ${path}: it was changed since the setup\n`),
       changes.length === 0 ? `${harness}: nothing to change\n` : '',
     ].join('');
     return {
-      json: { harness, mode, dry_run, changes, kept, lacks },
+      json: { harness, mode, dry_run, changes, kept, lacks: lacks ?? off },
       text,
-      warnings: lacks === null ? [] : [lacks],
-      exit: lacks === null ? EXIT.ok : EXIT.refused,
+      warnings: [lacks, off].filter((warning) => warning !== null),
+      exit: lacks === null && off === null ? EXIT.ok : EXIT.refused,
     };
   },
 });
+
+/** Why the hooks that were just written will not run, with the fix; null where they will. */
+function hooksOff(harness: HarnessName, home: string, env: NodeJS.ProcessEnv): string | null {
+  const skew = hookSkew({ harness, ...HARNESSES[harness].setup.compareHooks(home, env) });
+  return skew === null
+    ? null
+    : `the hooks of ${HARNESSES[harness].title} are written, but ${skew.what}; ${skew.mend}`;
+}
 
 /** A verb on the demo changes nothing of the user's: it sets up the agent of the demo, which has a folder of its own. */
 function demoAgentEnvironment(

@@ -9,7 +9,7 @@ export const contextTargetSchema = z.discriminatedUnion('kind', [
     /** Path of its transcript; null if it has none yet. */
     transcript: z.string().nullable(),
     /** The state of the hooks in the home of its agent; null for an app conversation, which has none. */
-    hooks: z.enum(['absent', 'current', 'outdated', 'elsewhere', 'gone']).nullable(),
+    hooks: z.enum(['absent', 'current', 'outdated', 'elsewhere', 'gone', 'off']).nullable(),
     /** The command that installs them there; null where that is not known, or there are none. */
     setup: z.string().nullable(),
   }),

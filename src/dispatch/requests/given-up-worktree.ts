@@ -62,5 +62,5 @@ export function wordsOfLeftWorktree(before: FiberDocument): string {
   const made = worktreeOf(before);
   if (made === null) return '';
   const command = shellLine(['git', '-C', made.of, 'worktree', 'remove', made.path]);
-  return `Its git worktree stays; remove it with: ${command}\n`;
+  return `Its git worktree stays; remove it with: ${command}\nWith submodules in it, Git wants --force there, which loses what only they have.\n`;
 }

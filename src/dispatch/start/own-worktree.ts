@@ -28,7 +28,12 @@ export async function moveIntoWorktree(
   document: FiberDocument,
   place: WorktreePlace,
 ): Promise<FiberDocument> {
-  await orHowToDoWithout(document, place.of, () => world.worktrees.make(place));
+  const complaint = await orHowToDoWithout(document, place.of, () => world.worktrees.make(place));
+  if (complaint !== null)
+    world.logger.warn(
+      { fiber: document.id, folder: place.folder, detail: complaint },
+      'a git worktree was made, but git or a hook complained',
+    );
   const moved = await world.documents.change(document, (current) => {
     const { uid, svc, project_dir } = current;
     // A start that the poller began has moved it.

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { type LaunchArgument, PROMPT } from '../adapter.ts';
 import { folderNamed } from '../agent-environment.ts';
 import type { Harness } from '../harness.ts';
 import { settingsHooks } from '../hooks/settings-hooks.ts';
 import { option } from '../option-value.ts';
+import { ownTable } from '../own-config.ts';
 import { findBridgeUrl } from './bridge-url.ts';
 import { checkFirstRun, signIn } from './first-run.ts';
 import { messageInput } from './message-input.ts';
@@ -26,7 +28,8 @@ const CAPTURE_COMMANDS = ['Bash(svc claim:*)', 'Bash(svc install:*)'];
 
 const FOLDER = 'CLAUDE_CONFIG_DIR';
 
-const hooks = settingsHooks('claude', 'settings.json', [
+const SETTINGS = 'settings.json';
+const EVENTS = [
   'SessionStart',
   'UserPromptSubmit',
   'PreToolUse',
@@ -37,7 +40,12 @@ const hooks = settingsHooks('claude', 'settings.json', [
   'SubagentStop',
   'Notification',
   'SessionEnd',
-]);
+];
+
+const hooks = settingsHooks('claude', SETTINGS, EVENTS, (folder) => {
+  const file = join(folder, SETTINGS);
+  return ownTable(file).disableAllHooks === true ? `"disableAllHooks" in ${file}` : null;
+});
 
 /**
  * Claude Code: the caller chooses the session id, and a session can be resumed only in the folder where it began. It

@@ -5,11 +5,14 @@ import { createRunner } from '../../platform/process.ts';
 import type { SetupPlace, SetupTarget, SharedFile } from '../harness.ts';
 import type { HookPlace } from '../hooks/hook-settings.ts';
 import { settingsHooks } from '../hooks/settings-hooks.ts';
+import { ownTable } from '../own-config.ts';
+import { asTable } from '../table.ts';
 import { askHookHashes, withoutTrust, withTrust } from './hook-trust.ts';
 
 const HOOKS_FILE = 'hooks.json';
+const CONFIG_FILE = 'config.toml';
 
-export const hooks = settingsHooks('codex', HOOKS_FILE, [
+const EVENTS = [
   'SessionStart',
   'UserPromptSubmit',
   'PreToolUse',
@@ -18,16 +21,23 @@ export const hooks = settingsHooks('codex', HOOKS_FILE, [
   'Stop',
   'SubagentStop',
   'SessionEnd',
-]);
+];
+
+export const hooks = settingsHooks('codex', HOOKS_FILE, EVENTS, (folder) => {
+  const file = join(folder, CONFIG_FILE);
+  const features = asTable(ownTable(file).features);
+  const off = ['hooks', 'codex_hooks'].find((name) => features[name] === false);
+  return off === undefined ? null : `"${off} = false" under [features] in ${file}`;
+});
 
 /** The hooks of Codex, and the entries in its configuration that mark them as trusted. */
 export async function setupTarget({ folder, env, temp, mode }: SetupPlace): Promise<SetupTarget> {
   let places: HookPlace[] = [];
   let hashes: Map<string, string> | null = null;
   const trust: SharedFile = {
-    name: 'config.toml',
+    name: CONFIG_FILE,
     put: (text) =>
-      withTrust(join(folder, 'config.toml'), text, {
+      withTrust(join(folder, CONFIG_FILE), text, {
         file: join(real(folder), HOOKS_FILE),
         places,
         hashes: hashes ?? new Map(),

@@ -6,6 +6,7 @@ import {
   removeFromList,
   removeKey,
   setKey,
+  standsTwice,
 } from '../../config/json-splice.ts';
 import { isHookCommand } from './hook-command.ts';
 
@@ -82,6 +83,13 @@ function parse(path: string, text: string): Json {
     throw unreadable(path, 'it is not JSON');
   }
   if (!isJson(value)) throw unreadable(path, 'it holds no JSON object');
+  const edited = [
+    ['hooks'],
+    ...Object.keys(isJson(value.hooks) ? value.hooks : {}).map((event) => ['hooks', event]),
+  ];
+  const doubled = edited.find((key) => standsTwice(text, key));
+  if (doubled !== undefined)
+    throw unreadable(path, `"${doubled.join('.')}" stands twice in it, and only one of them counts`);
   return value;
 }
 

@@ -5,16 +5,24 @@ import { hookLauncher } from './hook-command.ts';
 
 /**
  * The state of the hooks that `svc setup` wrote. `gone`: the program they run does not exist; `elsewhere`: they run the
- * svc of another installation; `outdated`: another version of this installation wrote them.
+ * svc of another installation; `outdated`: another version of this installation wrote them; `off`: the agent program runs
+ * none of its hooks.
  */
 export type HookState = {
-  state: 'absent' | 'current' | 'outdated' | 'elsewhere' | 'gone';
+  state: 'absent' | 'current' | 'outdated' | 'elsewhere' | 'gone' | 'off';
   /** Path of that program, for `elsewhere` and `gone`. */
   program: string | null;
+  /** The setting that switches the hooks off, and its file, for `off`. */
+  off_by?: string;
 };
 
 export const ABSENT: HookState = { state: 'absent', program: null };
 export const CURRENT: HookState = { state: 'current', program: null };
+/** `found` of hooks that the program may not run at all: `off_by` is the setting that says so, null for none. */
+export function unlessOff(found: HookState, off_by: string | null): HookState {
+  return found.state === 'absent' || off_by === null ? found : { state: 'off', program: null, off_by };
+}
+
 export const OUTDATED: HookState = { state: 'outdated', program: null };
 
 /** Judges the words before `hook`: either Node and a launcher, or one program. */

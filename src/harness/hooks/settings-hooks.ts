@@ -6,7 +6,7 @@ import { readOwnText } from '../own-config.ts';
 import { asTable } from '../table.ts';
 import { hookCommand, isHookCommand, programOf, showsContext } from './hook-command.ts';
 import { type HookPlace, withHooks, withoutHooks } from './hook-settings.ts';
-import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from './hook-state.ts';
+import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED, unlessOff } from './hook-state.ts';
 
 /** Hooks that a program reads from a JSON file in its folder: a list of commands for each event. */
 export type SettingsHooks = {
@@ -16,7 +16,13 @@ export type SettingsHooks = {
   compare(folder: string, env: NodeJS.ProcessEnv): HookState;
 };
 
-export function settingsHooks(harness: HarnessName, name: string, events: readonly string[]): SettingsHooks {
+/** `offBy` names the setting of the folder by which the program runs no hooks; null for none. */
+export function settingsHooks(
+  harness: HarnessName,
+  name: string,
+  events: readonly string[],
+  offBy: (folder: string) => string | null,
+): SettingsHooks {
   return {
     events,
     file: (onPlaces) => ({
@@ -29,17 +35,21 @@ export function settingsHooks(harness: HarnessName, name: string, events: readon
       take: (text) => withoutHooks(name, text),
     }),
     compare(folder, env) {
-      const commands = commandsIn(readOwnText(join(folder, name)) ?? '');
-      if (commands.length === 0) return ABSENT;
-      const wrong = commands
-        .map(({ command }) => judgeProgram(programOf(command), env))
-        .find(({ state }) => state !== 'current');
-      if (wrong !== undefined) return wrong;
-      if (!commands.every(({ command }) => showsContext(command))) return OUTDATED;
-      const told = new Set(commands.map(({ event }) => event));
-      return told.size === events.length && events.every((event) => told.has(event)) ? CURRENT : OUTDATED;
+      return unlessOff(compared(readOwnText(join(folder, name)) ?? '', events, env), offBy(folder));
     },
   };
+}
+
+function compared(text: string, events: readonly string[], env: NodeJS.ProcessEnv): HookState {
+  const commands = commandsIn(text);
+  if (commands.length === 0) return ABSENT;
+  const wrong = commands
+    .map(({ command }) => judgeProgram(programOf(command), env))
+    .find(({ state }) => state !== 'current');
+  if (wrong !== undefined) return wrong;
+  if (!commands.every(({ command }) => showsContext(command))) return OUTDATED;
+  const told = new Set(commands.map(({ event }) => event));
+  return told.size === events.length && events.every((event) => told.has(event)) ? CURRENT : OUTDATED;
 }
 
 function commandsIn(text: string): { event: string; command: string }[] {

@@ -21,7 +21,7 @@ export function skillSkew(
 }
 
 /** Null if the hooks are current or not installed. */
-export function hookSkew({ harness, state, program }: InstalledHooks): Skew | null {
+export function hookSkew({ harness, state, program, off_by }: InstalledHooks): Skew | null {
   const mend = `svc setup ${harness}`;
   switch (state) {
     case 'gone':
@@ -30,6 +30,13 @@ export function hookSkew({ harness, state, program }: InstalledHooks): Skew | nu
       const what = `its hooks run another installation of svc: ${program}`;
       return { of: 'hooks', where: harness, what, mend };
     }
+    case 'off':
+      return {
+        of: 'hooks',
+        where: harness,
+        what: `its hooks are switched off by ${off_by}`,
+        mend: 'take that out',
+      };
     case 'outdated':
       return { of: 'hooks', where: harness, what: 'another version of svc wrote its hooks', mend };
     default:

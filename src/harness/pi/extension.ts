@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from '../hooks/hook-state.ts';
-import { readOwnText } from '../own-config.ts';
+import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED, unlessOff } from '../hooks/hook-state.ts';
+import { ownTable, readOwnText } from '../own-config.ts';
 import { CONTEXT_PART } from './context-part.ts';
 import { MESSAGE_SOCKET_PART } from './message-socket.ts';
 
@@ -104,7 +104,18 @@ export function compareExtension(folder: string, env: NodeJS.ProcessEnv): HookSt
   if (argv === null) return OUTDATED;
   const found = judgeProgram(argv.slice(0, Math.max(argv.indexOf('hook'), 0)), env);
   if (found.state !== 'current') return found;
-  return text === piExtension(argv) ? CURRENT : OUTDATED;
+  return unlessOff(text === piExtension(argv) ? CURRENT : OUTDATED, switchedOffBy(folder));
+}
+
+/** The entry of its settings that leaves our extension out; patterns other than its own path are not looked at. */
+function switchedOffBy(folder: string): string | null {
+  const file = join(folder, 'settings.json');
+  const { extensions } = ownTable(file);
+  const own = [PI_EXTENSION, `extensions/${PI_EXTENSION}`, join(folder, 'extensions', PI_EXTENSION)];
+  const off = (Array.isArray(extensions) ? extensions : []).find(
+    (entry) => typeof entry === 'string' && /^[-!]/.test(entry) && own.includes(entry.slice(1)),
+  );
+  return off === undefined ? null : `"${off}" under "extensions" in ${file}`;
 }
 
 function wordsIn(json: string): string[] | null {

@@ -301,6 +301,7 @@ export class FakeWorld {
           await this.makeWorktree(place);
           this.worktrees.set(place.path, place);
           check('the git worktree is made');
+          return null;
         },
         requireClean: async () => {},
         remove: async ({ path }) => {

@@ -76,7 +76,7 @@ const NO_MEMORY_GROUPS: WorkerMemory = {
 /** No fiber of the simulation asks for a git worktree. */
 const NO_WORKTREES: World['worktrees'] = {
   plan: () => Promise.reject(new CodedError('worktree_unavailable', 'no repository is simulated')),
-  make: async () => {},
+  make: async () => null,
   requireClean: async () => {},
   remove: async () => ({ branch_kept: null }),
 };

@@ -3,6 +3,7 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import { textOfMessage } from '../../../contract/message-text.ts';
 import { ImitatedHooks, ImitatedTranscript } from '../../../harness/claude/imitation.ts';
+import { failureWords } from '../../../platform/failure-words.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import type { Terminal } from '../../../platform/own-terminal.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
@@ -291,6 +292,6 @@ async function run(
     ...(input === undefined ? {} : { input }),
   });
   if (result.kind === 'exited' && accepted.includes(result.code)) return result.stdout;
-  const told = result.kind === 'exited' ? `exited ${result.code}: ${result.stderr.trim()}` : result.kind;
-  throw new Error(`${file} ${args[0]} ${told}`);
+  const code = result.kind === 'exited' ? ` (exit ${result.code})` : '';
+  throw new Error(`${file} ${args[0]} failed${code}: ${failureWords(result)}`);
 }

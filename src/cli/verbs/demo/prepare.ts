@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CodedError } from '../../../base/errors.ts';
 import { imitationIn } from '../../../harness/claude/imitation.ts';
+import { failureWords } from '../../../platform/failure-words.ts';
 import { findExecutable } from '../../../platform/find-executable.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
@@ -52,8 +53,7 @@ async function makeRepository(runner: ProcessRunner, cwd: string): Promise<void>
     max_output_bytes: 64 * 1024,
   });
   if (made.kind === 'exited' && made.code === 0) return;
-  const told = made.kind === 'exited' ? made.stderr.trim() || `exit ${made.code}` : made.kind;
-  throw new CodedError('cli_unavailable', `git cannot make a repository in ${cwd}: ${told}`);
+  throw new CodedError('cli_unavailable', `git cannot make a repository in ${cwd}: ${failureWords(made)}`);
 }
 
 /** The demo agent keeps its transcripts in the demo's folder. */

@@ -25,5 +25,6 @@ export const checkHooks: Check = ({ env }) =>
     .map((each) => {
       const name = `hooks of ${each.harness}`;
       const skew = hookSkew(each);
-      return skew === null ? ok(name, 'they run this svc') : warn(name, skew.what, `run: ${skew.mend}`);
+      if (skew === null) return ok(name, 'they run this svc');
+      return warn(name, skew.what, each.state === 'off' ? skew.mend : `run: ${skew.mend}`);
     });

@@ -8,6 +8,7 @@ import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import type { Remote } from '../../../contract/operator-files.ts';
 import { placeOf, type RemoteAddress } from '../../../contract/remote-address.ts';
 import { UNKNOWN_BUILD } from '../../../platform/build-stamp.ts';
+import { failureWords } from '../../../platform/failure-words.ts';
 import { requestJson } from '../../../platform/http-client.ts';
 import { serverAt } from '../../../platform/own-socket.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
@@ -78,7 +79,12 @@ export async function askSsh(
     max_output_bytes: MOST_BYTES,
   });
   if (result.kind === 'exited' && result.code !== SSH_FAILED) return result;
-  const said = result.kind === 'exited' ? result.stderr : result.kind === 'timed_out' ? 'timed out' : '';
+  const said =
+    result.kind === 'exited'
+      ? result.stderr
+      : result.kind === 'timed_out'
+        ? 'timed out'
+        : failureWords(result);
   const { why, mend } = sshFault(said, alias, shellLine(['ssh', ...flags, '--', alias]));
   return { fault: fail('ssh', `${alias}: ${why}`, mend) };
 }

@@ -17,7 +17,8 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import { runCli } from '../../../../src/cli/main.ts';
 import type { Finding } from '../../../../src/cli/verbs/doctor/check.ts';
 import { withoutTrust, withTrust } from '../../../../src/harness/codex/hook-trust.ts';
-import { programOf } from '../../../../src/harness/hooks/hook-command.ts';
+import { hookCommand, programOf } from '../../../../src/harness/hooks/hook-command.ts';
+import { withHooks } from '../../../../src/harness/hooks/hook-settings.ts';
 import { compareHooks } from '../../../../src/harness/hooks/installed-hooks.ts';
 import { installedSkew } from '../../../../src/harness/hooks/skew.ts';
 import { compareSkills } from '../../../../src/harness/hooks/worker-skills.ts';
@@ -246,6 +247,52 @@ describe('svc setup', () => {
       await svc('setup', 'claude');
       expect(hooksOf('claude')?.state).toBe('current');
       expect(text('.claude/settings.json')).not.toContain('>/dev/null 2>&1');
+    });
+
+    it.each([
+      ['claude', '.claude/settings.json', '{"disableAllHooks": true}', '"disableAllHooks" in '],
+      [
+        'pi',
+        '.pi/agent/settings.json',
+        '{"extensions": ["-extensions/fiber-dispatch.ts"]}',
+        '"extensions" in ',
+      ],
+    ])(
+      '[VER-3] of %s that its settings switch off are no success of a setup, and doctor names the setting',
+      async (name, file, settings, setting) => {
+        put(file, settings);
+        const { code, err } = await svc('setup', name);
+        expect(code).toBe(1);
+        expect(err).toContain('are written, but its hooks are switched off by ');
+        expect(err).toContain(setting);
+        expect(err).toContain(join(home, file));
+        expect(await doctor()).toMatchObject([
+          { level: 'warn', what: expect.stringContaining(setting), mend: 'take that out' },
+        ]);
+        expect(hooksOf(name)?.state).toBe('off');
+      },
+    );
+
+    it('[VER-3] of Codex that its configuration switches off are off', () => {
+      for (const name of ['hooks', 'codex_hooks']) {
+        put('.codex/hooks.json', withHooks('hooks.json', null, ['Stop'], hookCommand('codex')).text);
+        put('.codex/config.toml', `[features]\n${name} = false\n`);
+        expect(hooksOf('codex')).toMatchObject({
+          state: 'off',
+          off_by: `"${name} = false" under [features] in ${join(home, '.codex/config.toml')}`,
+        });
+      }
+    });
+
+    it.each([
+      ['"hooks"', '{"hooks": {}, "model": "opus", "hooks": {"Stop": []}}'],
+      ['"hooks.Stop"', '{"hooks": {"Stop": [], "Stop": []}}'],
+    ])('are not written into settings in which %s stands twice', async (key, settings) => {
+      put('.claude/settings.json', settings);
+      const { code, err } = await svc('setup', 'claude');
+      expect(code).toBe(1);
+      expect(err).toContain(`${key} stands twice in it`);
+      expect(text('.claude/settings.json')).toBe(settings);
     });
 
     it('are not mistaken for ours if they are the user’s own', () => {
