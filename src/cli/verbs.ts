@@ -35,6 +35,7 @@ export const VERBS: VerbTable = {
         nest: async () => (await import('./verbs/fiber/nest.ts')).verb,
         rm: async () => (await import('./verbs/fiber/rm.ts')).verb,
         check: async () => (await import('./verbs/fiber/check.ts')).verb,
+        'new-id': async () => (await import('./verbs/fiber/new-id.ts')).verb,
       },
     },
     search: async () => (await import('./verbs/search.ts')).verb,

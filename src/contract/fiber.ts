@@ -95,6 +95,8 @@ export const fiberDocumentSchema = z.object({
   project_dir: z.string().optional(),
   /** SHA-256 hex of the file's bytes; `expected_digest` compares with it. */
   digest: z.string(),
+  /** Paths of other documents with its ULID, as a copied folder has: nothing that is known by ULID is told of it. */
+  twins: z.array(z.string()).optional(),
   /** Why the document could not be read as a fiber; the other fields are then best effort. */
   error: z.string().optional(),
 });

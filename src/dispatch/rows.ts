@@ -67,7 +67,7 @@ export class Rows {
     const followed = this.#follow();
     const now = this.#world.clock.now();
     let moved = false;
-    for (const path of new Set([...paths, ...followed])) {
+    for (const path of new Set([...paths, ...followed, ...this.#index.takeTwinned()])) {
       const document = this.#index.getPath(path);
       moved =
         (document === undefined ? this.#feed.delete(path, now) : this.#set(document, now, written_by)) ||
@@ -81,8 +81,7 @@ export class Rows {
     let moved = false;
     const now = this.#world.clock.now();
     for (const key of new Set([...keys, ...this.#newSharers()])) {
-      const document = this.#index.getUid(key) ?? this.#index.getPath(key);
-      if (document !== undefined) moved = this.#set(document, now) || moved;
+      for (const document of this.#index.keyed(key)) moved = this.#set(document, now) || moved;
     }
     if (moved) this.#onFeedMoved();
   }
@@ -180,7 +179,9 @@ export class Rows {
 
   /** One row as the feed has it, with its body. */
   row(document: FiberDocument, body: string): FiberRow {
-    return { ...document, ...this.#shown(document, this.#factsOf(document)), body };
+    const twins = this.#index.getPath(document.path)?.twins;
+    const named = twins === undefined ? document : { ...document, twins };
+    return { ...named, ...this.#shown(named, this.#factsOf(named)), body };
   }
 
   /** Null where no worker here and no clock can move the row. */
@@ -208,7 +209,7 @@ function feedState(stores: readonly StoreHealth[]): FeedState {
 
 /** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
 function rowFacts(
-  world: Pick<World, 'clock' | 'documents' | 'host'>,
+  world: Pick<World, 'clock' | 'host'>,
   memory: Pick<Memory, 'adopted' | 'deaths' | 'quarantine' | 'refusals' | 'runs'>,
   document: FiberDocument,
   due: Due | null,
@@ -216,15 +217,15 @@ function rowFacts(
 ): RowFacts {
   const key = keyOf(document);
   const run = memory.runs.get(key);
-  // A copy of a document has its uid too, but the worker is not its worker.
-  const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
   const blocked = memory.refusals.get(key);
   const last_death = memory.deaths.of(document, world.host, memory.runs);
   const held = memory.adopted && isPendingStart(document, facts) ? facts.held : null;
   const note = held === null ? null : (memory.quarantine.namedHoldOf(key)?.note ?? null);
   const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
   return {
-    ...(own ? { runtime: viewRun(run, world.clock.now()), ...sharing(run, memory.runs.all()) } : {}),
+    ...(run === undefined
+      ? {}
+      : { runtime: viewRun(run, world.clock.now()), ...sharing(run, memory.runs.all()) }),
     ...(blocked === undefined ? {} : { blocked }),
     ...(last_death === undefined ? {} : { last_death }),
     ...(held === null ? {} : { held }),

@@ -1,4 +1,5 @@
 import { alternatives } from '../base/alternatives.ts';
+import { CodedError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-words.ts';
 import { isUlid, leafOf } from './fiber-id.ts';
 
@@ -76,14 +77,23 @@ export function namePaths(fibers: readonly Pick<Twin, 'path'>[]): string {
   return [...paths, ...more].join(' and ');
 }
 
+/** Throws `ambiguous_fiber` for a document whose ULID others have: what is known by that may be theirs. */
+export function requireOwnUid({ id, uid, path, twins = [] }: Twin & { twins?: string[] }): void {
+  if (twins.length === 0) return;
+  const fibers = [path, ...twins].map((one) => ({ id: one === path ? id : '', uid, path: one }));
+  throw new CodedError(
+    'ambiguous_fiber',
+    `what happened to ${id} cannot be told from what happened to another: ${namePaths(fibers)}: ${tellApart(fibers)}`,
+  );
+}
+
 /** What a person does about several fibers that one reference names. */
 export function tellApart(fibers: readonly Twin[]): string {
   const uids = fibers.flatMap(({ uid }) => (uid === null ? [] : [uid.toUpperCase()]));
   const [first] = fibers;
   const have_one_id = fibers.every(({ id }) => id === first?.id);
   if (new Set(uids).size < uids.length) {
-    const mend =
-      'take the line "id" out of the copy, and `svc install` with its id and --store writes another';
+    const mend = 'give the copy one of its own with: svc fiber new-id, and its path';
     // Two paths to one store show every document twice, and its only line must stay.
     return have_one_id
       ? `they have one ULID: if \`svc doctor\` says that their stores are the same, take one of the two out of the list of stores; else ${mend}`

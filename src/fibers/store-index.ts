@@ -20,6 +20,8 @@ export class StoreIndex {
   /** The number of documents of each store that has any. */
   #counts = new Map<string, number>();
   #refreshed = new Map<string, number>();
+  /** Documents that others with their uid came to, or left, since it was last asked. */
+  #twinned = new Set<string>();
   #moment = 0;
   #generation = 0;
 
@@ -111,6 +113,20 @@ export class StoreIndex {
   getUid(uid: string): FiberDocument | undefined {
     const [path, other] = this.#byUid.get(uid.toUpperCase());
     return path === undefined || other !== undefined ? undefined : this.#rows.get(path);
+  }
+
+  /** The documents that a fiber key means: several where they share their uid. */
+  keyed(key: string): FiberDocument[] {
+    const found = this.#withUid(key);
+    const at = found.length === 0 ? this.#rows.get(key) : undefined;
+    return at === undefined ? found : [at];
+  }
+
+  /** Paths of the documents whose `twins` changed since the last call. */
+  takeTwinned(): string[] {
+    const paths = [...this.#twinned];
+    this.#twinned.clear();
+    return paths;
   }
 
   /** Every document, ordered by store and path. */
@@ -213,6 +229,7 @@ export class StoreIndex {
     this.#rows.set(row.path, row);
     if (row.uid !== null) this.#byUid.add(row.uid.toUpperCase(), row.path);
     this.#counts.set(row.store, this.count(row.store) + 1);
+    this.#nameTwins(row.uid);
     return true;
   }
 
@@ -225,8 +242,22 @@ export class StoreIndex {
     return true;
   }
 
+  /** Each row names the others with its uid, so that whoever has one row knows that its uid is not its own. */
+  #nameTwins(uid: string | null): void {
+    const rows = uid === null ? [] : this.#withUid(uid);
+    for (const row of rows) {
+      const { twins: before = [], ...rest } = row;
+      const twins = rows.flatMap(({ path }) => (path === row.path ? [] : [path])).sort();
+      if (twins.join('\0') === before.join('\0')) continue;
+      this.#rows.set(row.path, twins.length === 0 ? rest : { ...rest, twins });
+      this.#twinned.add(row.path);
+      this.#generation += 1;
+    }
+  }
+
   #unlist(row: FiberDocument): void {
     if (row.uid !== null) this.#byUid.remove(row.uid.toUpperCase(), row.path);
+    this.#nameTwins(row.uid);
     const left = this.count(row.store) - 1;
     if (left > 0) this.#counts.set(row.store, left);
     else this.#counts.delete(row.store);

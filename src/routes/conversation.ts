@@ -6,6 +6,7 @@ import {
 import type { MessageLine } from '../contract/ledger.ts';
 import type { AskedConversation } from '../contract/threads/ledgers.ts';
 import type { KeptMessage } from '../contract/threads/messages.ts';
+import { requireOwnUid } from '../fibers/fiber-reference.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -21,6 +22,7 @@ export function conversationRows(
     // Another spelling of its id, or a fiber that no worker has had yet; refused if there is no such fiber.
     const { fiber } = await poller.call('fiber', { id: asked.fiber });
     if (fiber.uid === null) return page;
+    requireOwnUid(fiber);
     return ledgers.call('conversation', { ...asked, fiber: fiber.uid });
   };
   return [

@@ -62,17 +62,21 @@ describe('StoreIndex', () => {
     expect(() => index.get(`${ULID}A`)).toThrow(
       /names \/s\/\.fibers\/a\/a\.md and \/t\/\.fibers\/b\/b\.md; they have one ULID/,
     );
-    expect([index.isAmbiguous(one), index.twins(one)]).toEqual([true, [copy]]);
+    expect([index.isAmbiguous(one), index.twins(one)]).toEqual([true, [{ ...copy, twins: [one.path] }]]);
+    expect(index.getPath(one.path)?.twins).toEqual([copy.path]);
+    expect(index.takeTwinned().sort()).toEqual([one.path, copy.path]);
     expect(index.isAmbiguous(index.get('free'))).toBe(false);
     index.removeStore('/t');
     expect(index.get('a').store).toBe('/s');
     expect([index.isAmbiguous(one), index.twins(one)]).toEqual([false, []]);
+    expect(index.getPath(one.path)).toEqual(one);
+    expect(index.takeTwinned()).toEqual([one.path]);
   });
 
   it('[FIB-1] asks for no change of a document that may be listed under two paths of one store', () => {
     const [one, again] = [row('/s', 'a', { uid: `${ULID}A` }), row('/alias', 'a', { uid: `${ULID}A` })];
     expect(() => indexOf(one, again).get('a')).toThrow(
-      /; they have one ULID: if `svc doctor` says that their stores are the same, take one of the two out of the list of stores; else take the line "id"/,
+      /; they have one ULID: if `svc doctor` says that their stores are the same, take one of the two out of the list of stores; else give the copy one of its own/,
     );
   });
 
@@ -193,6 +197,10 @@ describe('StoreIndex', () => {
         }
         const all = [...model.values()];
         const by = (keep: (document: FiberDocument) => boolean) => all.filter(keep);
+        const named = (one: FiberDocument) => {
+          const others = by(({ uid, path }) => uid !== null && uid === one.uid && path !== one.path);
+          return others.length === 0 ? one : { ...one, twins: others.map(({ path }) => path).sort() };
+        };
         for (const reference of [...ids, `${ULID}A`, `${ULID}b`, 'c', 'a/../a', '']) {
           const found = [
             by(({ id }) => id === reference),
@@ -201,7 +209,7 @@ describe('StoreIndex', () => {
           ].find((some) => some.length > 0);
           if (found === undefined) expect(() => index.get(reference)).toThrow('no fiber');
           else if (found.length > 1) expect(() => index.get(reference)).toThrow('names');
-          else expect(index.get(reference)).toEqual(found[0]);
+          else expect(index.get(reference)).toEqual(named(found[0]!));
         }
         for (const one of all) {
           const twins = by(
@@ -209,7 +217,7 @@ describe('StoreIndex', () => {
               (id === one.id && store === one.store) || (uid !== null && uid === one.uid),
           );
           expect(index.isAmbiguous(one)).toBe(twins.length > 1);
-          expect(new Set([one, ...index.twins(one)])).toEqual(new Set(twins));
+          expect(new Set([named(one), ...index.twins(one)])).toEqual(new Set(twins.map(named)));
         }
         for (const store of stores) expect(index.count(store)).toBe(by((one) => one.store === store).length);
         expect(index.size).toBe(all.length);

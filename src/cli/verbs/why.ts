@@ -44,6 +44,10 @@ function whyPage(why: Why, { width, all, svc }: { width: number; all: boolean; s
   const refused = refusalOf(why, shut);
   const lines = [headline(why, shut, refused)];
   lines.push(...nextLines(why, shut, refused, { width, svc }));
+  if (why.twins !== undefined)
+    lines.push(
+      `It shares its ULID with ${why.twins.join(' and ')}, so that none of them is started; in the copy, run: ${svc} fiber new-id <path>`,
+    );
   if (why.waits_since !== null)
     lines.push(`It waits for a free place since ${formatMoment(why.waits_since, why.at)}.`);
   const head = `${lines.map((line) => withClock(line, why.at)).join('\n')}\n`;

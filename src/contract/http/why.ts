@@ -38,6 +38,8 @@ export const whySchema = z.object({
   verdict: z.enum(['running', 'launches', 'waits']),
   first: gateViewSchema.nullable(),
   gates: z.array(gateViewSchema),
+  /** Paths of other documents with its ULID. */
+  twins: z.array(z.string()).optional(),
   /** Whether the directory was checked for this answer; null if the fiber names none. */
   project_dir: z.object({ path: z.string(), looked_at: z.boolean() }).nullable(),
   workers: placesSchema,

@@ -22,7 +22,11 @@ export class Arming {
   note(documents: Pick<Documents, 'all'>): string[] {
     const disarmed = this.noteSome(documents.all());
     const gone = new Set(this.#armed);
-    for (const document of documents.all()) gone.delete(keyOf(document));
+    for (const document of documents.all()) {
+      gone.delete(keyOf(document));
+      // A copy of it is no end of it.
+      if (document.twins !== undefined) gone.delete(document.uid ?? '');
+    }
     for (const key of gone) disarmed.push(...this.#disarm(key));
     return disarmed;
   }

@@ -54,6 +54,7 @@ export async function explainFiber(
   return {
     fiber_id: document.id,
     uid: document.uid,
+    ...(document.twins === undefined ? {} : { twins: document.twins }),
     host: world.host,
     at: facts.now,
     verdict: facts.occupied ? 'running' : first === null ? 'launches' : 'waits',

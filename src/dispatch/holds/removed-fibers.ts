@@ -1,6 +1,5 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { StoreIndex, SweepTicket } from '../../fibers/store-index.ts';
-import { keyOf } from '../world/documents.ts';
 import type { Memory } from './memory.ts';
 
 /** A polled store; `listed`: when its last listing began, null while not everything in it is read. */
@@ -53,7 +52,7 @@ function placesOf(rows: Iterable<FiberDocument>): { places: Map<string, string>;
   const places = new Map<string, string>();
   let all_read = true;
   for (const row of rows) {
-    places.set(foldedKey(keyOf(row)), row.store);
+    places.set(foldedKey(row.uid ?? row.path), row.store);
     if (row.uid !== null) places.set(foldedKey(row.path), row.store);
     else if (row.error !== undefined) all_read = false;
   }

@@ -36,7 +36,9 @@ export function refuseByDocument(document: FiberDocument, twins: readonly FiberD
 export function describeTwins(fibers: readonly FiberDocument[]): string {
   const [first, ...others] = fibers;
   const one_uid = others.every(({ uid }) => uid !== null && uid.toUpperCase() === first?.uid?.toUpperCase());
-  const fix = one_uid ? tellApart(fibers) : `they have one id, ${first?.id}: rename one of them`;
+  const fix = one_uid
+    ? `${tellApart(fibers)}. To give ${first?.id} one of its own: svc fiber new-id ${shellWord(first?.path ?? '')}`
+    : `they have one id, ${first?.id}: rename one of them`;
   return `${namePaths(fibers)} cannot be started: ${fix}`;
 }
 

@@ -171,9 +171,7 @@ export class Dispatches
     const underWay = this.#ports.starter.underWay(key);
     if (underWay !== undefined) return { underWay };
     const running = this.#memory.runs.get(key);
-    const { documents } = this.#world;
-    if (running === undefined || needsStart(running, document, request) || documents.isAmbiguous(document))
-      return {};
+    if (running === undefined || needsStart(running, document, request)) return {};
     return { running };
   }
 

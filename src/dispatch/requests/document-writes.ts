@@ -63,8 +63,8 @@ export class DocumentWrites {
 
   edit<Q extends EditFiber>(asked: Q) {
     const { world, memory, agents, documents, rows } = this.#parts;
-    const planned = (change: DocumentEdit) => (current: FiberDocument) => {
-      const running = memory.runs.get(keyOf(current)) !== undefined;
+    const planned = (document: FiberDocument, change: DocumentEdit) => (current: FiberDocument) => {
+      const running = memory.runs.get(keyOf(document)) !== undefined;
       return planFieldEdit(current, change, { running }, world.clock.now());
     };
     const write: Write<EditFiber, PlannedEdit, Rehearsal, FiberReply> = {
@@ -77,9 +77,9 @@ export class DocumentWrites {
           return { change, document, digest: request.expected_digest };
         }),
       show: async ({ document, change, digest }) =>
-        rehearsedWrite('write', await documents.planEdit(document, planned(change), digest)),
+        rehearsedWrite('write', await documents.planEdit(document, planned(document, change), digest)),
       async apply({ document, change, digest }) {
-        const { body, ...edited } = await documents.edit(document, planned(change), digest);
+        const { body, ...edited } = await documents.edit(document, planned(document, change), digest);
         return { fiber: rows.row(edited, body) };
       },
     };

@@ -125,8 +125,12 @@ export class Runs {
     return this.#byKey.size;
   }
 
+  /** A document that shares its uid has its path for a key, and the worker that was started for it is still its own. */
   get(key: string): Run | undefined {
-    return this.#byKey.get(key);
+    const known = this.#byKey.get(key);
+    if (known !== undefined || !key.startsWith('/')) return known;
+    for (const run of this.#byKey.values()) if (run.path === key) return run;
+    return undefined;
   }
 
   /** False when the fiber already has a worker. */

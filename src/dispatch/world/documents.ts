@@ -30,9 +30,9 @@ export type Documents = {
   ): Promise<PlannedWrite>;
 };
 
-/** A fiber's key: its uid, or its file where it has none. */
-export function keyOf(document: FiberDocument): string {
-  return document.uid ?? document.path;
+/** A fiber's key: its uid, or its file where it has none of its own. */
+export function keyOf({ uid, path, twins }: Pick<FiberDocument, 'uid' | 'path' | 'twins'>): string {
+  return twins === undefined ? (uid ?? path) : path;
 }
 
 /** True when the worker of the last dispatch handed off after it started (RES-2). */

@@ -26,7 +26,8 @@ export type Hostile =
   | 'folder'
   | 'dangling_link'
   | 'huge'
-  | 'copy';
+  | 'copy'
+  | 'copy_elsewhere';
 type DirectoryFault = 'missing' | 'unreadable' | 'silent';
 
 /** Something wrong with one part of the world. */
@@ -67,7 +68,17 @@ type Step = { action: Action; then_ms: number };
 export type Plan = { setup: Setup; steps: Step[] };
 
 const HOSTILE: readonly Hostile[] = [
-  ...['not_yaml', 'wrong_types', 'binary', 'no_end', 'folder', 'dangling_link', 'huge', 'copy'],
+  ...[
+    'not_yaml',
+    'wrong_types',
+    'binary',
+    'no_end',
+    'folder',
+    'dangling_link',
+    'huge',
+    'copy',
+    'copy_elsewhere',
+  ],
 ] as Hostile[];
 const DISK_FAULTS: readonly DiskFault[] = ['full', 'failing', 'read_only'];
 const WAITS_MS = [0, 1, 20, 300, 1_000, 5_000, 12_000, 31_000];
@@ -213,6 +224,17 @@ function makeScene(random: Seeded, setup: Setup): Step[] {
       step({ do: 'kill', fiber }, ROUND_MS),
       step({ do: 'why', fiber, host, force: false }, ROUND_MS),
     ],
+    // Its folder is copied beside a worker, into its store or another one, and the worker ends.
+    () => {
+      const fault: Fault = { of: 'document', fiber, is: one(random, ['copy', 'copy_elsewhere'] as const) };
+      return [
+        ...running,
+        step({ do: 'begin', fault }, ROUND_MS),
+        step({ do: 'probe', fault, reboots: random.chance(0.3) }, 0),
+        step({ do: 'begin', fault }, 1_000),
+        step({ do: 'worker_ends', fiber, how: 'failure' }, ROUND_MS),
+      ];
+    },
     // The brake is on, through a crash, and somebody arms a fiber.
     () => [
       step({ do: 'stop_all', host, kill: random.chance(0.5) }, 5_000),

@@ -24,9 +24,11 @@ export type SimulatedFiber = {
   kind: 'oneshot' | 'pinned' | 'standing';
   project_dir: string;
   leaf: string;
+  /** The store that a copy of it may be in; its own where there is but one. */
+  other_root: string;
   exists: boolean;
   /** What stands in the document's place, with the text that stood there before. */
-  hostile: { is: Hostile; before: string } | null;
+  hostile: { is: Hostile; before: string; leaf: string } | null;
   is_locked: boolean;
   /** The last edits: each value that may be in the document now. */
   notes: Set<number>;
@@ -104,11 +106,10 @@ export function faultOfDocument(fiber: SimulatedFiber): string | null {
 export function spoil(fiber: SimulatedFiber, is: Hostile): void {
   const path = pathOf(fiber);
   const before = readFileSync(path, 'utf8');
-  fiber.hostile = { is, before };
-  if (is === 'copy') {
-    mkdirSync(dirname(copyOf(fiber)), { recursive: true });
-    writeByHand(copyOf(fiber), before);
-    fiber.hostile = { is, before };
+  fiber.hostile = { is, before, leaf: fiber.leaf };
+  if (isCopy(is)) {
+    mkdirSync(dirname(copyOf(fiber, is)), { recursive: true });
+    writeByHand(copyOf(fiber, is), before);
     return;
   }
   const text = hostileText(is);
@@ -130,8 +131,8 @@ export function mend(fiber: SimulatedFiber): void {
   const { hostile } = fiber;
   if (hostile === null) return;
   fiber.hostile = null;
-  if (hostile.is === 'copy') {
-    rmSync(dirname(copyOf(fiber)), { recursive: true });
+  if (isCopy(hostile.is)) {
+    rmSync(dirname(copyOf({ ...fiber, leaf: hostile.leaf }, hostile.is)), { recursive: true });
     return;
   }
   rmSync(pathOf(fiber), { recursive: true, force: true });
@@ -172,9 +173,13 @@ function bodyOf(fiber: SimulatedFiber): string {
   return `The text of ${fiber.uid}.\n${'A line that nobody changes.\n'.repeat(20)}The end of ${fiber.uid}.\n`;
 }
 
-function copyOf(fiber: SimulatedFiber): string {
+export function isCopy(is: string): boolean {
+  return is === 'copy' || is === 'copy_elsewhere';
+}
+
+export function copyOf(fiber: Pick<SimulatedFiber, 'leaf' | 'root' | 'other_root'>, is: string): string {
   const leaf = `${fiber.leaf}-copy`;
-  return join(fiber.root, '.fibers', leaf, `${leaf}.md`);
+  return join(is === 'copy' ? fiber.root : fiber.other_root, '.fibers', leaf, `${leaf}.md`);
 }
 
 function hostileText(is: Hostile): string | Buffer | null {
@@ -193,7 +198,7 @@ function hostileText(is: Hostile): string | Buffer | null {
 /** Nothing that cannot be read as a document is ever written. */
 function faultOfHostile(fiber: SimulatedFiber, is: Hostile): string | null {
   const path = pathOf(fiber);
-  if (is === 'copy') return null;
+  if (isCopy(is)) return null;
   const text = hostileText(is);
   if (text !== null)
     return readFileSync(path).equals(Buffer.from(text)) ? null : `${path} was written although it is ${is}`;

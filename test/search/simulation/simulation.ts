@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState } from '../../../src/contract/http/state.ts';
+import type { Why } from '../../../src/contract/http/why.ts';
 import type { CallInput } from '../../../src/contract/threads/call-table.ts';
 import type { pollerCalls } from '../../../src/contract/threads/poller.ts';
 import { END_UNREAD } from '../../../src/dispatch/end/death.ts';
@@ -16,8 +17,10 @@ import { contradictions } from '../../kit/agreement.ts';
 import { type Action, type Fault, numberOf, type Plan } from './plan.ts';
 import { Crash, type SimulatedDisks } from './simulated-disks.ts';
 import {
+  copyOf,
   editByHand,
   faultOfDocument,
+  isCopy,
   mend,
   moveByHand,
   pathOf,
@@ -400,6 +403,7 @@ export class Simulation {
     const filed: SimulatedFiber = {
       uid: `01KF${String(number).padStart(22, '0')}`,
       root: fiber.root,
+      other_root: this.stores[(this.stores.indexOf(fiber.root) + 1) % this.stores.length]!,
       host: fiber.host,
       host_id: this.hosts[fiber.host]!.places.host_id,
       kind: fiber.kind,
@@ -769,6 +773,7 @@ export class Simulation {
 
   async #unnamedDocument(fiber: SimulatedFiber, is: string): Promise<string | null> {
     if (fiber.hostile?.is !== is) return null;
+    if (isCopy(is)) return this.#untoldCopy(fiber, is);
     const path = pathOf(fiber);
     for (const host of this.hosts) {
       if (!host.places.stores.includes(fiber.root)) continue;
@@ -776,9 +781,35 @@ export class Simulation {
       // A folder of that name is a folder, and the document is gone.
       if (row === undefined && is === 'folder') continue;
       if (row === undefined) return `${host.places.host_id} does not list ${path}, which is ${is}`;
-      const may_be_read = is === 'wrong_types' || is === 'no_end' || is === 'copy';
+      const may_be_read = is === 'wrong_types' || is === 'no_end';
       if (!may_be_read && row.error === undefined)
         return `${host.places.host_id} lists ${path} without an error, and it is ${is}`;
+    }
+    return null;
+  }
+
+  /** Two documents with one ULID name each other, and nothing that is known by it is told of the copy. */
+  async #untoldCopy(fiber: SimulatedFiber, is: string): Promise<string | null> {
+    if (!fiber.exists) return null;
+    const [path, copy] = [pathOf(fiber), copyOf({ ...fiber, leaf: fiber.hostile!.leaf }, is)];
+    for (const host of this.hosts) {
+      if (![fiber.root, fiber.other_root].every((root) => host.places.stores.includes(root))) continue;
+      const rows = await this.#rows(host);
+      for (const [own, other] of [
+        [path, copy],
+        [copy, path],
+      ]) {
+        const twins = rows.find((row) => row.path === own)?.twins ?? [];
+        if (twins.join() !== other)
+          return `${host.places.host_id} names ${twins} beside ${own}, not ${other}`;
+      }
+      const row = rows.find((one) => one.path === copy)!;
+      const why = (await this.#answer(host, 'why', { fiber: row.id, look: false })) as Why;
+      const told = [row.runtime, row.last_death, row.held === 'killed', why.runtime, why.last_death].find(
+        Boolean,
+      );
+      if (told !== undefined || why.verdict === 'running')
+        return `${host.places.host_id} says of the copy ${copy}: ${JSON.stringify(told ?? why.first)}`;
     }
     return null;
   }

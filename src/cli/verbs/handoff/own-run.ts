@@ -11,7 +11,7 @@ import { readRegularTextSync } from '../../../platform/regular-file.ts';
  * null if there is none.
  */
 export async function findOwnRun(data_dir: string, uid: string): Promise<string | null> {
-  const open = openRunsOf(join(data_dir, 'runs'), uid);
+  const open = openRuns(data_dir, (run) => run.uid === uid);
   if (open.length === 0) return null;
   const facts = createProcessFacts({ platform: process.platform, runner: createRunner() });
   const table = (await facts.table()) ?? [];
@@ -27,8 +27,12 @@ export async function findOwnRun(data_dir: string, uid: string): Promise<string 
 
 type OpenRun = { dir: string; agent: { pid: number; start_time: string } };
 
-/** Newest first. */
-function openRunsOf(runs: string, uid: string): OpenRun[] {
+/** The records of runs that have not ended, newest first. */
+export function openRuns(
+  data_dir: string,
+  isWanted: (run: { uid: string; path: string }) => boolean,
+): OpenRun[] {
+  const runs = join(data_dir, 'runs');
   let names: string[];
   try {
     names = readdirSync(runs).sort().reverse();
@@ -39,7 +43,7 @@ function openRunsOf(runs: string, uid: string): OpenRun[] {
     try {
       const dir = join(runs, name);
       const run = JSON.parse(readRegularTextSync(join(dir, 'run.json'), READ_LIMITS.run_file));
-      if (run.uid !== uid || run.state === 'ended') return [];
+      if (run.state === 'ended' || !isWanted(run)) return [];
       return [{ dir, agent: JSON.parse(readRegularTextSync(join(dir, 'agent.pid'), READ_LIMITS.run_file)) }];
     } catch {
       // The run is being made or removed.

@@ -3,6 +3,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
 import type { SessionsComposite } from '../../../contract/http/sessions.ts';
 import type { SessionLine } from '../../../contract/ledger.ts';
+import { requireOwnUid } from '../../../fibers/fiber-reference.ts';
 
 /** What the ledger of a host says of the sessions of a fiber; null names the host that answers. */
 export function linesOfHost({ host, origins }: SessionsComposite, at: string | null): SessionLine[] {
@@ -19,12 +20,13 @@ export function runningSession({ runtime }: Pick<FiberRow, 'runtime'>): string |
  * Throws `session_not_found`, and `invalid_request` where several begin so.
  */
 export function chooseConversation(
-  fiber: Pick<FiberRow, 'id' | 'runtime' | 'svc'>,
+  fiber: Pick<FiberRow, 'id' | 'uid' | 'path' | 'twins' | 'runtime' | 'svc'>,
   lines: readonly SessionLine[],
   wanted: string | undefined,
 ): string {
   const known = [...new Set(lines.flatMap(({ session }) => (session === null ? [] : [session])))];
   if (wanted !== undefined) return sessionBeginning(known, wanted, fiber.id);
+  if (fiber.runtime === undefined) requireOwnUid(fiber);
   const last = runningSession(fiber) ?? known.at(-1) ?? fiber.svc?.runtime?.session_uuid;
   if (last !== undefined) return last;
   throw new CodedError(

@@ -26,11 +26,11 @@ export async function recogniseSession(
 ): Promise<AdoptedSession | 'remnant' | null> {
   const named = parseWorkerSessionName(session.name);
   if (named === null || session.pane_dead) return null;
-  const document = world.documents.byUid(named.uid);
+  const manifest = manifestOf(world, session);
+  const document = manifest === undefined ? world.documents.byUid(named.uid) : world.documents.of(manifest);
   if (document?.svc?.host !== world.host) return null;
   const key = keyOf(document);
   if (memory.starting.has(key) || memory.runs.get(key) !== undefined) return null;
-  const manifest = manifestOf(world, session);
   if (manifest === undefined)
     return {
       run: strayRun(world, document, named.uid, session),
