@@ -24,6 +24,22 @@ export function escapeForTerminal(text: string): string {
   );
 }
 
+/** Why a text is not shown as it is on one line, after its name: `has a line break`; null if it is. */
+export function oneLineFault(text: string): string | null {
+  if (/[\n\r]/.test(text)) return 'has a line break; write it on one line';
+  const hidden = /[\t]/.exec(text)?.[0] ?? hiddenIn(text);
+  if (hidden === null) return null;
+  const code = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  return `has the character U+${code}, which is not shown as text; leave it out`;
+}
+
+/** The first character of a text that `escapeForTerminal` changes; null without one. */
+function hiddenIn(text: string): string | null {
+  for (const { 0: character, index } of text.matchAll(HIDDEN))
+    if (!isHarmless(character, index, text)) return character;
+  return null;
+}
+
 function isHarmless(character: string, at: number, text: string): boolean {
   if (character === '\r') return text[at + 1] === '\n';
   const before = () => text.slice(Math.max(0, at - BESIDE), at);

@@ -10,9 +10,13 @@ import {
   readFrontmatter,
   readPlainFrontmatter,
   splitFrontmatter,
+  unfinishedMerge,
 } from './frontmatter.ts';
 
 const DASH = 0x2d;
+const LESS_THAN = 0x3c;
+/** The first line of a document that is one of the two versions of a merge. */
+const MERGE_MARK = '<<<<<<< ';
 
 /** A document larger than this is listed with an error and is not edited. */
 export const MAX_DOCUMENT_BYTES = DOCUMENT_LIMITS.bytes;
@@ -95,6 +99,11 @@ function parseText(
       parts.body,
     );
   }
+  const merge =
+    parts.opening === '' && parts.body.startsWith('<')
+      ? unfinishedMerge(parts.body.slice(0, MERGE_MARK.length))
+      : null;
+  if (merge !== null) return faulty(`line 1: ${merge.message}`, undefined, parts.body);
   const { data, problem } = read(parts.yaml);
   const { fields, problem: fieldProblem } = readFields(data, leaf);
   if (problem !== null) return faulty(`line ${problem.line + 1}: ${problem.message}`, fields, parts.body);
@@ -132,7 +141,9 @@ export function tooLarge(bytes: number): string {
  * frontmatter.
  */
 function headText(bytes: Buffer): string {
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  let start = 0;
+  while (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf) start += 3;
+  if (bytes[start] === LESS_THAN) return bytes.toString('latin1', start, start + MERGE_MARK.length);
   for (let at = start; at < start + 3; at += 1) if (bytes[at] !== DASH) return '';
   for (let at = bytes.indexOf('\n---', start); at !== -1; at = bytes.indexOf('\n---', at + 1)) {
     const newline = bytes.indexOf(10, at + 1);

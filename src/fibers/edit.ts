@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
+import { oneLineFault } from '../base/terminal-text.ts';
 import { DOCUMENT_LIMITS, WRITE_LIMITS } from '../contract/document-limits.ts';
 import { hasBrokenText, oversize } from '../contract/value-limits.ts';
 import { isUlid } from './fiber-id.ts';
@@ -10,6 +11,9 @@ import { applySplices, type Splice, spliceYaml } from './yaml-splice.ts';
 
 /** A change to one document: frontmatter paths (`horizon`, `svc.agent`) to plain JSON values, paths to remove, a new body. */
 export type DocumentEdit = { set?: Record<string, unknown>; unset?: string[]; body?: string };
+
+/** Keys of texts that lists show within one line. */
+const ONE_LINE_KEYS = new Set(['name', 'tags']);
 
 /** Keys that lifecycle verbs and launches write, in addition to `svc.runtime`. */
 const OWN_KEYS = new Set(['status', 'tempered', 'closed-at', 'updated-at']);
@@ -64,6 +68,11 @@ function requireRequest({ set = {}, unset = [], body = '' }: DocumentEdit): void
     const tooMuch = oversize(value, path.split('.').length);
     if (tooMuch !== null) throw new CodedError('invalid_request', `"${path}" has ${tooMuch}; shorten it`);
     if (hasBrokenText(value)) throw brokenText(path);
+    const texts = ONE_LINE_KEYS.has(path) ? [value].flat() : [];
+    for (const text of texts) {
+      const fault = typeof text === 'string' ? oneLineFault(text) : null;
+      if (fault !== null) throw new CodedError('invalid_request', `"${path}" ${fault}`);
+    }
   }
   if (hasBrokenText(body)) throw brokenText('body');
 }

@@ -6,7 +6,7 @@ import { parseYamlDocument } from './yaml-document.ts';
 
 /** A document's text split at its fences; the five strings joined are the text. */
 export type DocumentParts = {
-  /** A byte order mark, or nothing. */
+  /** Byte order marks, as many as there are; or nothing. */
   mark: string;
   /** The opening fence line with its line end; empty when there is no frontmatter. */
   opening: string;
@@ -21,7 +21,7 @@ export type DocumentParts = {
 
 /** Splits a text at its fences; `null` if an opening fence is never closed. */
 export function splitFrontmatter(text: string): DocumentParts | null {
-  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  const mark = /^\uFEFF*/.exec(text)![0];
   const start = mark.length;
   const firstEnd = text.indexOf('\n', start);
   const eol = firstEnd > start && text[firstEnd - 1] === '\r' ? '\r\n' : '\n';
@@ -83,11 +83,11 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
   const problem =
     first === undefined
       ? null
-      : {
-          message: sentence(first.message),
+      : (unfinishedMerge(yaml) ?? {
+          message: first.code === 'DUPLICATE_KEY' ? keyTwice(yaml, first.pos[0]) : sentence(first.message),
           line: lineCounter.linePos(first.pos[0]).line,
           ...(first.code === 'RESOURCE_EXHAUSTION' ? { limit: true as const } : {}),
-        };
+        });
   const tooMuch = oversize(value);
   if (tooMuch !== null)
     return {
@@ -105,6 +105,22 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
 export function readPlainFrontmatter(yaml: string): FrontmatterReading | null {
   const data = parsePlainYaml(yaml);
   return data === undefined ? null : { data, problem: null };
+}
+
+/** A line that Git writes around the two versions of a conflict. */
+const MERGE_MARK = /^(?:<{7}|={7}|>{7}|\|{7})(?: .*)?\r?$/m;
+
+/** Names the first mark of an unfinished merge, and its line; null without one. */
+export function unfinishedMerge(text: string): { message: string; line: number } | null {
+  const mark = MERGE_MARK.exec(text);
+  if (mark === null) return null;
+  const message = `"${mark[0].slice(0, 7)}" is left of a merge that is not finished; keep one of its two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>`;
+  return { message, line: text.slice(0, mark.index).split('\n').length };
+}
+
+function keyTwice(yaml: string, at: number): string {
+  const [key = ''] = /^[^:\n]{0,80}/.exec(yaml.slice(at, at + 100)) ?? [];
+  return `the key ${key.trim()} is there twice; remove one of the two`;
 }
 
 function sentence(message: string): string {

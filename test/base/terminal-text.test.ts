@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeForTerminal } from '../../src/base/terminal-text.ts';
+import { escapeForTerminal, oneLineFault } from '../../src/base/terminal-text.ts';
 
 /** Written apart from the code: by ranges, not by properties of Unicode. */
 const DANGEROUS: readonly [name: string, from: number, to: number][] = [
@@ -84,5 +84,35 @@ describe('text for a terminal', () => {
     ['a turned direction', 'gpj\u202eexe', 'gpj\\u202eexe'],
   ])('escapes %s', (_name, text, shown) => {
     expect(escapeForTerminal(text)).toBe(shown);
+  });
+});
+
+describe('a text of one line', () => {
+  it.each([
+    ['ada', null],
+    ['Größe 漢字 👩‍💻 ✔️', null],
+    ['a\nb', 'has a line break; write it on one line'],
+    ['a\r\nb', 'has a line break; write it on one line'],
+    ['a\rb', 'has a line break; write it on one line'],
+    ['a\tb', 'has the character U+0009, which is not shown as text; leave it out'],
+    ['a\u202eb', 'has the character U+202E, which is not shown as text; leave it out'],
+    ['\ufeffa', 'has the character U+FEFF, which is not shown as text; leave it out'],
+  ])('%j: %s', (text, fault) => {
+    expect(oneLineFault(text)).toBe(fault);
+  });
+
+  it('is one that is printed as it is, and no other', () => {
+    const text = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom('\n', '\t', '\r', '\u200d', '\ufe0f', '👩', 'a'),
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+      ),
+    });
+    fc.assert(
+      fc.property(text, (one) => {
+        const is_plain = !/[\n\r\t]/.test(one) && escapeForTerminal(one) === one;
+        expect(oneLineFault(one) === null).toBe(is_plain);
+      }),
+    );
   });
 });

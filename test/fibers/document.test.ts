@@ -72,6 +72,12 @@ describe('parseDocument', () => {
     ['nothing at all', '', {}],
     ['only text', '# Title\n', { body: '# Title\n' }],
     [
+      'two byte order marks',
+      '\uFEFF\uFEFF---\nname: x\nstatus: active\n---\nb\n',
+      { name: 'x', status: 'active', body: 'b\n' },
+    ],
+    ['a heading that is underlined', '=======\n', { body: '=======\n' }],
+    [
       'a byte order mark and CRLF',
       '\uFEFF---\r\nname: x\r\nstatus: active\r\n---\r\nb\r\n',
       { name: 'x', status: 'active', body: 'b\r\n' },
@@ -100,7 +106,27 @@ describe('parseDocument', () => {
 
   it.each<[string, string | Buffer, string]>([
     ['a fence that is never closed', '---\nname: x\nstatus: active\n', 'line 1: the frontmatter is opened'],
-    ['a key twice', '---\nname: x\nname: y\n---\n', 'line 3: Map keys must be unique'],
+    ['a key twice', '---\nname: x\nname: y\n---\n', 'line 3: the key name is there twice; remove one'],
+    [
+      'a key twice in a block',
+      '---\nsvc:\n  agent: x\n  "agent": y\n---\n',
+      'line 4: the key "agent" is there twice; remove one',
+    ],
+    [
+      'a merge that is not finished',
+      '---\nname: x\nsvc:\n<<<<<<< HEAD\n  agent: x\n=======\n  agent: y\n>>>>>>> other\n---\n',
+      'line 4: "<<<<<<<" is left of a merge that is not finished; keep one of its two versions, and remove',
+    ],
+    [
+      'a merge with CRLF, the last of whose lines was left',
+      '---\r\nname: x\r\n>>>>>>> 1a2b3c4\r\n---\r\n',
+      'line 3: ">>>>>>>" is left of a merge',
+    ],
+    [
+      'two versions of the whole document, behind a byte order mark',
+      '\uFEFF<<<<<<< HEAD\n---\nname: x\n---\n=======\n---\nname: y\n---\n>>>>>>> other\n',
+      'line 1: "<<<<<<<" is left of a merge',
+    ],
     ['broken YAML', '---\nname: x\ntags: [a\nstatus: active\n---\n', 'line 4'],
     ['a list', '---\n- a\n---\n', 'line 2: the frontmatter is not a map'],
     ['an unknown alias', '---\nname: *x\n---\n', 'x'],

@@ -239,6 +239,24 @@ describe('Store', () => {
     await expect(temp.store.remove('a')).rejects.toMatchObject({ code: 'fiber_not_found' });
   });
 
+  it('takes a name and tags of one line of text, and says which character it does not take', async () => {
+    await expect(temp.store.create({ name: 'a\u202eb' })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: '"name" has the character U+202E, which is not shown as text; leave it out',
+    });
+    expect(temp.store.list().documents).toEqual([]);
+    await temp.store.create({ name: 'good' });
+    for (const set of [{ name: 'a\nb' }, { tags: ['a', 'b\u2028c'] }])
+      await expect(temp.store.edit('good', { set, unset: [] })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+    await temp.store.edit('good', { set: { outcome: 'two\nlines' }, unset: [] });
+    // What a document says already is no reason to refuse it.
+    temp.write('odd/odd.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\nname: "a\\u202eb"\n---\n');
+    await temp.store.edit('odd', { set: { outcome: 'x' }, unset: [] });
+    expect(temp.store.read('odd')).toMatchObject({ name: 'a\u202eb', outcome: 'x' });
+  });
+
   it('checks a store and lists every invalid document', async () => {
     await temp.store.create({ name: 'good' });
     temp.write('bad/bad.md', '---\nstatus: done\n---\n');

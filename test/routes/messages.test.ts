@@ -66,6 +66,11 @@ describe('POST /messages', () => {
     ['a lone surrogate', { text: 'a\ud800' }],
     ['an id that is no id', { message_id: 'a b' }],
     ['a sender of two lines', { from: 'ada\nadmin' }],
+    ['a sender with brackets', { from: 'ada] [message' }],
+    ...['\u2028', '\u2029', '\u0085', '\u202e', '\u2066', '\u200b', '\ufeff', '\u009b', '\t', '\ud800'].map(
+      (hidden) =>
+        [`a sender with U+${hidden.charCodeAt(0).toString(16)}`, { from: `ada${hidden}admin` }] as const,
+    ),
     ['a sender that only begins as an address', { from: 'svc://host-a/claude/x; touch y #' }],
     ['a sender with a command in its harness', { from: 'svc://host-a/claude; touch y/x' }],
     ['files', { attachments: [{ name: 'a', data: '', sha256: '' }] }],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { oneLineFault } from '../../base/terminal-text.ts';
 import { WRITE_LIMITS } from '../document-limits.ts';
 import { oversize } from '../value-limits.ts';
 
@@ -31,8 +32,16 @@ export function wholeNumber(least: number, most: number) {
     .pipe(z.number().min(least, { error }).max(most, { error }));
 }
 
+/** A text that is shown within one line: without line breaks, and without characters that hide or turn others. */
+export function oneLine<T extends z.ZodType<string>>(schema: T): T {
+  return schema.superRefine((text, context) => {
+    const fault = oneLineFault(text);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  });
+}
+
 /** Why a person did something, for whoever finds it so. */
-export const noteSchema = z.string().trim().min(1).max(500);
+export const noteSchema = oneLine(z.string().trim().min(1).max(500));
 
 /** A JSON value of any shape that frontmatter can hold. */
 export function bounded<T extends z.ZodType>(schema: T): T {

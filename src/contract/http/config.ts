@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operatorFileIdSchema } from '../operator-files.ts';
+import { oneLine } from './bounded.ts';
 import { originFields } from './composite.ts';
 import { dryRunField, noRehearsal } from './rehearsal.ts';
 
@@ -144,7 +145,7 @@ export const FOLDER_DIALOG_MS = 5 * 60_000;
 /** `POST /choose-folder` (WPL-20). */
 export const chooseFolderSchema = z.object({
   /** Shown in the dialog. */
-  title: z.string().trim().min(1).max(200).optional(),
+  title: oneLine(z.string().trim().min(1).max(200)).optional(),
   origin: z.string().optional(),
   dry_run: noRehearsal,
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { escapeForTerminal } from '../../base/terminal-text.ts';
+import { oneLineFault } from '../../base/terminal-text.ts';
 import { messageRequestSchema } from './messages.ts';
 
 /** Maximum number of files of one message (LIM-8). */
@@ -18,7 +18,7 @@ function fileNameFault(name: string): string | null {
   if (Buffer.byteLength(name) > MOST_NAME_BYTES) return `is longer than ${MOST_NAME_BYTES} bytes`;
   if (/[/\\]/.test(name)) return 'has a path separator; give the last part of the path alone';
   if (/[:*?"<>|]/.test(name)) return 'has one of the characters : * ? " < > |';
-  if (/[\n\t]/.test(name) || escapeForTerminal(name) !== name) return 'has a character that cannot be seen';
+  if (oneLineFault(name) !== null) return 'has a character that cannot be seen';
   if (/^\s|[\s.]$/.test(name)) return 'begins with a space, or ends with a space or a dot';
   if (DEVICE.test(name)) return 'is the name of a device on Windows';
   return null;

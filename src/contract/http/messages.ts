@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalAddress, looksLikeAddress } from '../session-address.ts';
 import { storedFileSchema } from './attachments.ts';
-import { promptSchema, referenceSchema } from './bounded.ts';
+import { oneLine, promptSchema, referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** The furthest stage that was seen (MDS-1). */
@@ -23,7 +23,6 @@ export const messageIdSchema = z
 
 /** Everything but a newline and a tab: a terminal would take it as a key. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
-const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f[\]]+$/;
 
 /** `POST /messages` (WPL-23, MSG-1 to MSG-3). */
 export const messageRequestSchema = z.object({
@@ -36,11 +35,8 @@ export const messageRequestSchema = z.object({
     .refine((text) => text.isWellFormed(), 'is not well-formed Unicode')
     .refine((text) => !CONTROL.test(text), 'has a control character; only newlines and tabs can be sent'),
   /** Who writes: the address of a session, which an agent answers to, or the name of a person. */
-  from: z
-    .string()
-    .min(1)
-    .max(300)
-    .regex(ONE_LINE, 'takes one line without brackets')
+  from: oneLine(z.string().min(1).max(300))
+    .refine((from) => !/[[\]]/.test(from), 'takes no brackets; leave them out')
     .refine(
       (from) => !looksLikeAddress(from) || canonicalAddress(from) !== null,
       'begins as an address and is none; give svc://HOST/HARNESS/SESSION_ID, or a name',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkListings } from '../../../fibers/check.ts';
+import { unlistedDocuments } from '../../../fibers/unlisted.ts';
 import { option } from '../../command-line/options.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { openStores } from '../../find-fiber.ts';
@@ -20,6 +21,7 @@ export const verb = defineVerb({
     const problems = [
       ...opened.problems.map((problem) => ({ path: '', message: problem.message })),
       ...checkListings(listings),
+      ...opened.stores.flatMap(({ root }) => unlistedDocuments(root)),
     ];
     const checked = listings.reduce((sum, listing) => sum + listing.documents.length, 0);
     const lines = problems.map(({ path, message }) =>
