@@ -1,3 +1,4 @@
+import { escapeForTerminal } from '../../../src/base/terminal-text.ts';
 import { sameFields } from './same-json.ts';
 import type { FiberRow, FibersComposite, FibersDelta, FibersWhole, LiveMessage, Origin } from './wire.ts';
 
@@ -143,10 +144,10 @@ class Rows {
       if (!hosts.has(origin) || kept.get(origin)?.has(key) === false) this.#remove(key);
   }
 
-  /** Answers the keys of the rows. */
+  /** Answers the keys of the rows. A name may have characters that hide or turn what stands beside it. */
   #put(origin: string, rows: readonly Omit<FiberRow, 'origin'>[]): string[] {
     return rows.map((told) => {
-      const row: FiberRow = Object.assign(told, { origin });
+      const row: FiberRow = Object.assign(told, { origin, name: escapeForTerminal(told.name) });
       const key = keyOf(row);
       const known = this.now.get(key);
       if (known === undefined || !isSameRow(known, row)) this.#write.set(key, row);

@@ -21,6 +21,14 @@ describe('a copy of the feed', () => {
     expect([...applyAnswer(second, whole([], { tag: 't-9' })).rows]).toEqual([]);
   });
 
+  it('shows what a name hides, and keeps the row at the next answer', () => {
+    const odd = () => row({ id: 'a', name: 'invoice\u202efdp.exe 👩‍💻' });
+    const first = applyAnswer(null, whole([odd()]));
+    expect(first.rows.get(keyOfId('a'))?.name).toBe('invoice\\u202efdp.exe 👩‍💻');
+    expect(applyAnswer(first, whole([odd()])).rows).toBe(first.rows);
+    expect(applyAnswer(first, changed(delta([odd()], []))).rows).toBe(first.rows);
+  });
+
   it('keeps its rows where nothing but the state has changed', () => {
     const first = applyAnswer(null, whole([row()]));
     const second = applyAnswer(first, changed({ ...delta([], []), state: 'partial' }));
