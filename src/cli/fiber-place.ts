@@ -35,7 +35,7 @@ export async function atItsPlace<T>(context: CliContext, named: NamedFiber, work
   if (away !== undefined && !owner) return askElsewhere(context, fiber, away, work.elsewhere);
   let found: FoundFiber;
   try {
-    found = findInStores(context, fiber, store);
+    found = await findInStores(context, fiber, store);
   } catch (error) {
     const isMissing = isCoded(error, 'fiber_not_found') || isCoded(error, 'store_not_found');
     if (!isMissing || isHere || store !== undefined) throw error;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError, isCoded, systemCode } from '../base/errors.ts';
@@ -7,8 +6,12 @@ import { type PathList, readStores } from '../config/path-lists.ts';
 import { expandHome, readSettings, type Settings } from '../config/settings.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { type FoundFiber, findFiber } from '../fibers/find-fiber.ts';
+import { proveStore } from '../fibers/prove-store.ts';
 import { openStore, type Store } from '../fibers/store.ts';
 import { storeUnavailable } from '../fibers/store-away.ts';
+import { createDisks, unansweredWords } from '../platform/disks.ts';
+import { foreignMountsOf, KnownMounts } from '../platform/foreign-mounts.ts';
+import { createRunner } from '../platform/process.ts';
 import type { CliContext } from './command-line/verb.ts';
 
 /** The stores of a verb, and the errors of those that could not be opened. */
@@ -18,13 +21,13 @@ export type OpenedStores = { stores: Store[]; problems: CodedError[] };
  * Opens the store of `--store`, else the configured stores, else the store that contains the current folder. Throws
  * `store_not_found` if there is none.
  */
-export function openStores(context: CliContext, only?: string): OpenedStores {
+export async function openStores(context: CliContext, only?: string): Promise<OpenedStores> {
   const roots = only === undefined ? configuredRoots(context) : [resolve(context.cwd, expandHome(only))];
   const { paths: listed, followed } = storeLists(readSettings(context.env));
   const opened: OpenedStores = { stores: [], problems: [] };
   for (const root of new Set(roots)) {
     try {
-      opened.stores.push(openStore(root, { clock: context.clock, follow: () => followed.includes(root) }));
+      opened.stores.push(await openAnswering(context, root, followed.includes(root)));
     } catch (error) {
       if (!isCoded(error)) throw error;
       // A store that is listed has been one, so its disk is more likely away than the store not made.
@@ -35,9 +38,29 @@ export function openStores(context: CliContext, only?: string): OpenedStores {
   return opened;
 }
 
+/**
+ * Opens a store after its disks were asked. Only mounts of other machines cost a process that asks. Throws as `openStore`,
+ * and `store_unavailable` for a disk that does not answer.
+ */
+export async function openAnswering(
+  { clock }: Pick<CliContext, 'clock'>,
+  root: string,
+  follow: boolean,
+): Promise<Store> {
+  const base = join(root, FIBERS_FOLDER);
+  let answering: string[] = [];
+  if (foreignMountsOf([root, base], { anywhere: follow, answering }).length > 0) {
+    const disks = createDisks({ clock, runner: createRunner() });
+    const proof = await proveStore(disks, root, { follow }).finally(() => disks.stop());
+    if (proof !== 'answers') throw new CodedError('store_unavailable', unansweredWords(base, proof));
+    answering = disks.answering();
+  }
+  return openStore(root, { clock, follow: () => follow, answering: () => answering });
+}
+
 /** The store for a new fiber; throws if several are configured and none is named. */
-export function openOneStore(context: CliContext, only?: string): Store {
-  const { stores, problems } = openStores(context, only);
+export async function openOneStore(context: CliContext, only?: string): Promise<Store> {
+  const { stores, problems } = await openStores(context, only);
   if (problems[0] !== undefined) throw problems[0];
   if (stores.length === 1) return stores[0]!;
   const roots = stores.map((store) => store.root).join(', ');
@@ -45,8 +68,12 @@ export function openOneStore(context: CliContext, only?: string): Store {
 }
 
 /** Resolves a canonical id, uid or leaf; see `findFiber`. */
-export function findInStores(context: CliContext, reference: string, only?: string): FoundFiber {
-  const { stores, problems } = openStores(context, only);
+export async function findInStores(
+  context: CliContext,
+  reference: string,
+  only?: string,
+): Promise<FoundFiber> {
+  const { stores, problems } = await openStores(context, only);
   try {
     return findFiber(stores, reference);
   } catch (error) {
@@ -84,8 +111,10 @@ function configuredRoots(context: CliContext): string[] {
 
 /** The store that a folder lies in; null for none. */
 export function storeAround(folder: string): string | null {
+  // Who stands in a folder has entered its mount.
+  const mounts = new KnownMounts(foreignMountsOf([folder], { anywhere: false, answering: [] }));
   for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, FIBERS_FOLDER))) return at;
+    if (mounts.follow(join(at, FIBERS_FOLDER)).kind !== 'missing') return at;
     if (dirname(at) === at) return null;
   }
 }

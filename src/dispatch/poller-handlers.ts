@@ -88,7 +88,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       if (catalogue === known) return { catalogue };
       // Reading a store whose disk does not answer would hold a thread that every other search needs.
       const rows = [...documents.all()].filter(({ store }) => !silent.includes(store));
-      return withBulk({ catalogue }, encodeCatalogue(rows, documents.followed));
+      return withBulk({ catalogue }, encodeCatalogue(rows, documents));
     },
     async fiber({ id }) {
       const { document, body } = await documents.open(id);

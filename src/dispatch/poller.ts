@@ -75,7 +75,7 @@ export async function startPoller(
   const documents = new StoreDocuments({
     index,
     roots: stores.roots,
-    store: { clock, owner, follow: (root) => stores.follows(root) },
+    store: { clock, owner, follow: (root) => stores.follows(root), answering: () => disks.answering() },
     pool: context.pool,
     logger,
     isSilent: (root) => disks.isSilent(join(root, '.fibers')),

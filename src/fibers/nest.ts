@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -58,7 +58,7 @@ export async function nestFiber(
     try {
       await move(store, journal);
     } catch (error) {
-      if (existsSync(path)) rmSync(journalPath(store), { force: true });
+      if (isTaken(path)) rmSync(journalPath(store), { force: true });
       throw error;
     }
     onMoved?.();
@@ -86,7 +86,7 @@ export async function planNest(store: Store, id: string, parent: string | null):
   const { path, new_id, journal } = planMove(store, id, parent);
   if (journal === null) return { id, new_id, moves: [], documents: [], unwritten: [] };
   const [from, to] = [join(baseOf(store), id), join(baseOf(store), new_id)];
-  const moves = !journal.bare || existsSync(from) ? [{ from, to }] : [];
+  const moves = !journal.bare || isTaken(from) ? [{ from, to }] : [];
   if (journal.bare) moves.push({ from: path, to: documentAt(store, new_id) });
   const documents: PlannedWrite[] = [];
   const { unwritten } = await eachNaming(store, id, async (row) => {
@@ -100,10 +100,12 @@ export async function planNest(store: Store, id: string, parent: string | null):
 
 /** Finishes an interrupted move; returns its new id, or null if there was none. */
 export async function finishNest(store: Store): Promise<string | null> {
-  return existsSync(journalPath(store)) ? withNestLock(store, () => finish(store)) : null;
+  return isTaken(journalPath(store)) ? withNestLock(store, () => finish(store)) : null;
 }
 
 async function withNestLock<T>(store: Store, run: () => Promise<T>): Promise<T> {
+  // One that is a link is refused before anything follows it.
+  readJournal(store);
   const path = join(baseOf(store), '.nest.lock');
   const lock = await acquireFileLock(path);
   try {
@@ -132,7 +134,7 @@ function planMove(
 async function finish(store: Store): Promise<string | null> {
   const journal = readJournal(store);
   if (journal === null) return null;
-  const moved = existsSync(documentAt(store, journal.to));
+  const moved = isTaken(documentAt(store, journal.to));
   // A folder moves in one rename, so if that failed nothing has changed. A bare document takes two steps.
   if (!moved && !journal.bare) {
     rmSync(journalPath(store), { force: true });
@@ -151,7 +153,7 @@ async function move(store: Store, journal: Journal): Promise<void> {
   try {
     removeLeftLockFiles(path);
     makeFolder(dirname(to), 0o777);
-    if (existsSync(from)) renameSync(from, to);
+    if (isTaken(from)) renameSync(from, to);
     if (journal.bare) {
       makeFolder(to, 0o777);
       renameSync(`${from}.md`, documentAt(store, journal.to));
@@ -226,7 +228,7 @@ function requireFree(store: Store, id: string): void {
       { details: { id } },
     );
   const folder = join(baseOf(store), id);
-  const taken = store.locate(id) !== null || (existsSync(folder) && readdirSync(folder).length > 0);
+  const taken = store.locate(id) !== null || (isTaken(folder) && readdirSync(folder).length > 0);
   if (!taken) return;
   throw new CodedError(
     'already_exists',
@@ -238,7 +240,11 @@ function requireFree(store: Store, id: string): void {
 function readJournal(store: Store): Journal | null {
   try {
     return journalSchema.parse(
-      JSON.parse(new DocumentReader(store.root, false).read(journalPath(store)).bytes.toString('utf8')),
+      JSON.parse(
+        new DocumentReader(store.root, { follow: false, answering: store.answering })
+          .read(journalPath(store))
+          .bytes.toString('utf8'),
+      ),
     );
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
@@ -274,4 +280,9 @@ function documentAt(store: Store, id: string): string {
 
 function notFound(id: string): CodedError {
   return new CodedError('fiber_not_found', `no fiber "${id}"; "svc fiber ls" lists them`);
+}
+
+/** Whether anything lies at a path; a link there is not followed. */
+function isTaken(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -29,7 +29,7 @@ import {
   unreadableDocument,
 } from './document.ts';
 import { type DocumentParser, directParser, whenParsed } from './document-parser.ts';
-import { type DocumentFile, DocumentReader, unreadable, unusable } from './document-reader.ts';
+import { type DocumentFile, DocumentReader, type Reach, unreadable, unusable } from './document-reader.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import {
   candidatePaths,
@@ -56,6 +56,8 @@ export type StoreOptions = {
   owner?: LockOwner;
   /** Whether documents of this store may be symlinks out of it; evaluated at each call. Default: never. */
   follow?: (root: string) => boolean;
+  /** Mounts of other machines that may be entered, evaluated at each call; see `Reach`. Default: all. */
+  answering?: () => readonly string[];
   /** Default: every document is parsed in the calling thread. */
   parser?: DocumentParser;
 };
@@ -141,10 +143,19 @@ export class Store {
     return this.#options.follow?.(this.root) ?? false;
   }
 
+  /** Mounts of other machines that may be entered now. */
+  get answering(): Reach['answering'] {
+    return this.#options.answering?.() ?? 'all';
+  }
+
+  get #reach(): Reach {
+    return { follow: this.follows, answering: this.answering };
+  }
+
   /** All documents without bodies, and the files that could not be read. */
   list(): Listing {
     const { changed, errors } = decodeSweep(
-      sweepStore(this.root, new Uint8Array(), this.#clock.now(), { follow: this.follows }),
+      sweepStore(this.root, new Uint8Array(), this.#clock.now(), this.#reach),
     );
     return { documents: changed, errors };
   }
@@ -155,7 +166,8 @@ export class Store {
    */
   locate(id: string): string | null {
     if (!isSafeId(id)) throw unsafeId(id);
-    const found = candidatePaths(this.root, id).filter((path) => this.#isInside(path) && isFile(path));
+    const reader = this.#reader();
+    const found = candidatePaths(this.root, id).filter((path) => reader.isThere(path));
     if (found.length > 1) {
       throw new CodedError(
         'ambiguous_fiber',
@@ -166,6 +178,11 @@ export class Store {
       );
     }
     return found[0] ?? null;
+  }
+
+  /** Whether a folder below `.fibers` is there, with no link on the way. */
+  hasFolder(path: string): boolean {
+    return this.#reader().isWithin(join(path, FIBERS_FOLDER));
   }
 
   /** One document with its body, by canonical id; throws `fiber_not_found`. */
@@ -187,7 +204,7 @@ export class Store {
   places(): { id: string; path: string }[] {
     const { unread } = decodeSweep(
       sweepStore(this.root, new Uint8Array(), this.#clock.now(), {
-        ...{ most_new: 0, name_all: true, follow: this.follows },
+        ...{ most_new: 0, name_all: true, ...this.#reach },
       }),
     );
     return unread.map((path) => ({ id: idOfPath(path), path: join(this.#base, path) }));
@@ -364,7 +381,7 @@ export class Store {
         details: { id, suggestion: free },
       });
     }
-    if (existsSync(dirname(path)) && !this.#isInside(path))
+    if (this.#reader().isBehindLink(path))
       throw new CodedError('invalid_request', `"${id}" leads out of the store`);
   }
 
@@ -451,7 +468,7 @@ export class Store {
   }
 
   #reader(): DocumentReader {
-    return new DocumentReader(this.root, this.follows);
+    return new DocumentReader(this.root, this.#reach);
   }
 
   #readFile(path: string): DocumentFile {
@@ -459,9 +476,6 @@ export class Store {
       return this.#reader().read(path);
     } catch (error) {
       const code = systemCode(error);
-      // As in a listing: something exists at the path, but it is not a document.
-      if (code === 'ENOENT' && isLink(path))
-        throw unusable(path, 'it is a link to a file that does not exist');
       if (code === 'ENOENT' || code === 'ENOTDIR') throw this.#notFound(this.#idAt(path));
       throw asStoreError(path, error);
     }
@@ -481,6 +495,7 @@ export class Store {
   }
 
   #away(): CodedError | null {
+    this.#reader().requireOpen(this.#base);
     const away = storeAway(this.root);
     return away === null ? null : storeUnavailable(this.root, away);
   }
@@ -570,17 +585,6 @@ export class Store {
       if (this.locate(id.slice(0, -slug.length) + candidate) === null) return candidate;
     }
   }
-
-  /** False if a folder on the path is a symlink out of the store. */
-  #isInside(path: string): boolean {
-    try {
-      const base = realpathSync(this.#base);
-      const folder = realpathSync(dirname(path));
-      return folder === base || folder === join(base, relative(this.#base, dirname(path)));
-    } catch {
-      return false;
-    }
-  }
 }
 
 /** An error without its line number, which changes elsewhere in the text shift. */
@@ -616,12 +620,4 @@ function asWriteError(path: string, error: unknown): unknown {
 
 function lockPath(path: string): string {
   return join(dirname(path), `.${leafOf(path)}.lock`);
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

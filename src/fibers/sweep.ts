@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { unpack } from 'msgpackr';
 import { messageOf, systemCode } from '../base/errors.ts';
+import { isSilentDisk } from './document-reader.ts';
 import { storeAway, storeUnavailable } from './store-away.ts';
 import { SweepFindings } from './sweep-findings.ts';
 import { encodeResult, type Reading, type SweepResult } from './sweep-result.ts';
@@ -27,7 +28,7 @@ export type SweepOptions = DocumentSweepOptions & {
 /**
  * One synchronous sweep of a store, for a pool thread: stats every known folder and document, lists folders that
  * changed, reads documents that changed. `table` is the one of the previous sweep, or empty. Returns bytes for
- * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden names
+ * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read where `DocumentReader` allows it. Hidden names
  * are skipped. Throws `store_unavailable` if the store's root or its `.fibers` cannot be read.
  */
 export function sweepStore(
@@ -67,6 +68,8 @@ class Sweep {
   readonly #known: ReadonlyMap<string, number>;
   readonly #children_of: ReadonlyMap<string, readonly number[]>;
   readonly #folders: TableRow<KnownFolder>[] = [];
+  /** Folders on disks that do not answer: to begin a watch there could wait for ever. */
+  readonly #silent: string[] = [];
 
   constructor(root: string, table: Uint8Array, now: number, options: SweepOptions) {
     const { most_new = Number.POSITIVE_INFINITY, name_all = false, follow = false } = options;
@@ -87,7 +90,9 @@ class Sweep {
   read(paths: readonly string[]): Reading {
     this.#requireStore();
     for (const path of paths) {
-      if (path.endsWith('/')) this.#walk(path.slice(0, -1));
+      const folder = path.endsWith('/') ? path.slice(0, -1) : null;
+      if (!this.#documents.isWithin(folder ?? path)) continue;
+      if (folder !== null) this.#walk(folder);
       else this.#documents.look(path);
     }
     return { ...this.#result(), table: this.#newTable({ packed: false }), folders: this.#folderPaths() };
@@ -114,7 +119,10 @@ class Sweep {
   }
 
   #folderPaths(): string[] {
-    return this.#folders.map((row) => this.#found.absolute(pathOf(row, this.#before.folders)));
+    const all = this.#folders.map((row) => this.#found.absolute(pathOf(row, this.#before.folders)));
+    const isSilent = (path: string) =>
+      this.#silent.some((folder) => path === folder || path.startsWith(`${folder}/`));
+    return this.#silent.length === 0 ? all : all.filter((path) => !isSilent(path));
   }
 
   /** A first listing is read in parts, and somebody waits for it: the next one packs what they made. */
@@ -143,7 +151,8 @@ class Sweep {
     const absolute = this.#found.absolute(path);
     let stat: Stats | undefined;
     try {
-      stat = statSync(absolute, { throwIfNoEntry: false });
+      this.#documents.requireOpen(absolute);
+      stat = (path === '' ? statSync : lstatSync)(absolute, { throwIfNoEntry: false });
     } catch (error) {
       this.#keepUnreadable(path, error);
       return;
@@ -201,6 +210,7 @@ class Sweep {
     const { folders } = this.#before;
     const before = this.#known.get(path);
     this.#found.fail(path, `the folder cannot be read: ${messageOf(error)}`);
+    if (isSilentDisk(error)) this.#silent.push(this.#found.absolute(path));
     if (before === undefined || folders.isSettled(before)) this.#found.moved = true;
     this.#folders.push({ path, ...NO_STAMP, settled: false });
     this.#documents.keepBelow(path);

@@ -1,9 +1,15 @@
-import { lstatSync, type Stats, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { sha256Of } from '../base/digest.ts';
-import { systemCode } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { type DocumentPlace, parseRow, unreadableDocument } from './document.ts';
-import { type DocumentFile, DocumentReader, unreadable } from './document-reader.ts';
+import {
+  type DocumentFile,
+  DocumentReader,
+  isSilentDisk,
+  type Reach,
+  unreadable,
+} from './document-reader.ts';
 import type { SweepFindings } from './sweep-findings.ts';
 import {
   isSettled,
@@ -16,9 +22,7 @@ import {
   tokenOf,
 } from './sweep-table.ts';
 
-export type DocumentSweepOptions = {
-  /** Whether symlinks out of the store are read. Default: false. */
-  follow?: boolean;
+export type DocumentSweepOptions = Partial<Reach> & {
   /** Called with the token of a document before it is parsed, and with null afterwards. */
   onStep?: (token: string | null) => void;
   /** Tokens of documents whose parse exceeded its time limit: they are listed with an error and not parsed. */
@@ -47,7 +51,13 @@ export class SweptDocuments {
     now: number,
     found: SweepFindings,
     before: KnownRows,
-    { follow = false, onStep = () => {}, set_aside = [], parse = parseRow }: DocumentSweepOptions,
+    {
+      follow = false,
+      answering = 'all',
+      onStep = () => {},
+      set_aside = [],
+      parse = parseRow,
+    }: DocumentSweepOptions,
   ) {
     this.#root = root;
     this.#now = now;
@@ -57,7 +67,7 @@ export class SweptDocuments {
       this.#rows.set(path, row);
     });
     this.#seen = new Uint8Array(before.paths.length);
-    this.#reader = new DocumentReader(root, follow);
+    this.#reader = new DocumentReader(root, { follow, answering });
     this.#onStep = onStep;
     this.#set_aside = new Set(set_aside);
     this.#parse = parse;
@@ -104,6 +114,22 @@ export class SweptDocuments {
     }
   }
 
+  /** Throws `store_unavailable` for a folder on a disk that may not be asked. */
+  requireOpen(folder: string): void {
+    this.#reader.requireOpen(folder);
+  }
+
+  /** Whether the folders above a path are those of the store. What a silent disk keeps from being known is reported. */
+  isWithin(path: string): boolean {
+    try {
+      return this.#reader.isWithin(this.#found.absolute(path));
+    } catch (error) {
+      if (!isSilentDisk(error)) throw error;
+      this.#found.fail(path, messageOf(error));
+      return false;
+    }
+  }
+
   /** Reads a document unless it is as it was. `is_file`: its folder lists it as a file, and not as a link or a pipe. */
   look(path: string, { is_file = false }: { is_file?: boolean } = {}): void {
     const before = this.#rows.get(path);
@@ -117,23 +143,18 @@ export class SweptDocuments {
     const absolute = this.#found.absolute(path);
     const place: DocumentPlace = { store: this.#root, path: absolute, relativePath: path };
     try {
-      let stat: Stats | undefined;
-      if (before !== undefined || !is_file) {
-        stat = statSync(absolute, { throwIfNoEntry: false });
-        if (stat === undefined) {
-          if (lstatSync(absolute, { throwIfNoEntry: false }) === undefined) return; // gone: dropped at the end
-          throw new Error('it is a link to a file that does not exist');
-        }
-        if (before !== undefined && this.#isAsRead(before, stat)) return;
-      }
-      const file = this.#reader.read(absolute, stat ?? 'a file');
+      const found = before === undefined && is_file ? 'a file' : this.#reader.findIn(absolute);
+      if (found === null) return; // gone: dropped at the end
+      if (before !== undefined && found !== 'a file' && this.#isAsRead(before, found.stat)) return;
+      const file = this.#reader.read(absolute, found);
       this.#took(path, file, before, place);
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return;
       const message = unreadable(error);
       this.#found.fail(path, message);
       if (typeof before === 'number') this.#seen[before] = 1;
-      if (before !== undefined && this.#note(before).error === message) return;
+      const note = before === undefined ? null : this.#note(before);
+      if (note !== null && (note.error === message || (note.error === '' && isSilentDisk(error)))) return;
       this.#found.moved = true;
       const row = { path, ...NO_STAMP, settled: false, linked: false, digest: '', error: message };
       this.#rows.set(path, row);

@@ -195,6 +195,13 @@ export class CheckSlots {
     return places.find((place) => this.isSilent(place, now)) ?? null;
   }
 
+  /** Whether a mount has answered, and has not been found silent since. */
+  answers(mount: string): boolean {
+    return (
+      this.#mounts.get(mount)?.answered === true && !this.#silent.has(keyOf({ kind: 'mount', name: mount }))
+    );
+  }
+
   /** A request keeps the place from being forgotten. */
   isSilent(place: Place, now: number): boolean {
     const silence = this.#silent.get(keyOf(place));

@@ -2,7 +2,7 @@
 // The process that checks disks, one path at a time. A disk that does not answer blocks only this process.
 'use strict';
 const { writeSync } = require('node:fs');
-const { askDisk, readMounts, walk } = require('./disk-walk.cjs');
+const { askDisk, mountOf, readMounts, walk } = require('./disk-walk.cjs');
 
 /** @param {unknown} answer */
 function tell(answer) {
@@ -19,7 +19,9 @@ function serve({ id, path, mount }) {
     // An error is an answer too; the error of the path is reported below.
   }
   tell({ id, kind: 'proven' });
-  tell({ id, ...walk(path, readMounts()) });
+  const mounts = readMounts();
+  const own = mountOf(path, mounts).point;
+  tell({ id, ...walk(path, mounts, (point) => point === own) });
 }
 
 let rest = '';

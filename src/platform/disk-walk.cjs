@@ -85,13 +85,15 @@ function askDisk(point) {
 }
 
 /**
- * Follows a path one part at a time and stops where it leaves its first mount.
+ * Follows a path one part at a time and stops before a mount that it may not enter.
  * @param {string} path absolute
  * @param {readonly Mount[] | null} mounts
+ * @param {(point: string) => boolean} mayEnter told the point of a mount
  * @returns {Walked}
  */
-function walk(path, mounts) {
-  const { point } = mountOf(path, mounts);
+function walk(path, mounts, mayEnter) {
+  let { point } = mountOf(path, mounts);
+  if (!mayEnter(point)) return { kind: 'elsewhere', path };
   let { at, rest } = start(path, point, mounts);
   let links = 0;
   try {
@@ -101,11 +103,12 @@ function walk(path, mounts) {
       if (part === '' || part === '.') continue;
       if (!stats.isDirectory()) return { kind: 'missing' };
       const next = part === '..' ? dirname(at) : `${at === '/' ? '' : at}/${part}`;
-      if (mountOf(next, mounts).point !== point)
-        return { kind: 'elsewhere', path: [next, ...rest].join('/') };
+      const on = mountOf(next, mounts).point;
+      if (!mayEnter(on)) return { kind: 'elsewhere', path: [next, ...rest].join('/') };
       const found = lstatSync(next);
       if (!found.isSymbolicLink()) {
         at = next;
+        point = on;
         stats = found;
         continue;
       }
@@ -113,7 +116,8 @@ function walk(path, mounts) {
       if (links > MOST_LINKS) return { kind: 'unreadable', detail: 'ELOOP' };
       const target = readlinkSync(next);
       const onward = [target.startsWith('/') ? target : `${at}/${target}`, ...rest].join('/');
-      if (mountOf(onward, mounts).point !== point) return { kind: 'elsewhere', path: onward };
+      ({ point } = mountOf(onward, mounts));
+      if (!mayEnter(point)) return { kind: 'elsewhere', path: onward };
       ({ at, rest } = start(onward, point, mounts));
       stats = lstatSync(at);
     }

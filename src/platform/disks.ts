@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CheckSlots, type CheckTarget, type Place } from './check-slots.ts';
 import { type Mount, mountOf, readMounts } from './disk-walk.cjs';
+import { isForeign } from './foreign-mounts.ts';
 import { NEUTRAL_DIRECTORY, type PipedProcess, type ProcessRunner } from './process.ts';
 
 /**
@@ -32,6 +33,8 @@ export type Disks = {
   unanswered(path: string): void;
   /** True if the path is known to be silent. Accesses no disk; silent places are checked again in the background. */
   isSilent(path: string): boolean;
+  /** The mounts of other machines that answered their last check. Accesses no disk. */
+  answering(): string[];
   /** The mount of a path, as far as its links were followed; `local`: no other machine is involved. */
   mountOf(path: string): { name: string; local: boolean };
   /** Whether the kernel reports every change at and below a path: only this machine can change the files there. */
@@ -87,9 +90,6 @@ const MOST_WAITING = 16_384;
 const MOUNTS_MS = 1_000;
 /** Maximum number of mounts that the links of one path may cross. */
 const MOST_HOPS = 40;
-/** File systems that depend on another machine or program for every operation. */
-const REMOTE_TYPE =
-  /^(nfs|cifs|smb|fuse|9p|ceph|afs|lustre|gluster|autofs|beegfs|virtiofs|ocfs|gfs|davfs|glusterfs|sshfs|vboxsf|prl_fs)/;
 
 const CHILD = fileURLToPath(new URL('../platform/disk-child.cjs', import.meta.url));
 
@@ -178,10 +178,15 @@ class DiskChecks implements Disks {
     return { name: mount, local };
   }
 
+  answering(): string[] {
+    const foreign = this.#table()?.filter(({ type }) => isForeign(type)) ?? [];
+    return foreign.map(({ point }) => point).filter((point) => this.#slots.answers(point));
+  }
+
   reportsChanges(path: string): boolean {
     const at = this.#cache.get(path)?.at ?? this.#placeOf(path);
     const below = this.#table()?.filter(({ point }) => point.startsWith(`${at.path}/`));
-    return at.local && below !== undefined && !below.some(({ type }) => REMOTE_TYPE.test(type));
+    return at.local && below !== undefined && !below.some(({ type }) => isForeign(type));
   }
 
   onAnswer(listener: () => void): () => void {
@@ -356,7 +361,7 @@ class DiskChecks implements Disks {
 
   #placeOf(path: string): CheckTarget {
     const { point, type } = mountOf(path, this.#table());
-    return { path, mount: point, local: !REMOTE_TYPE.test(type) };
+    return { path, mount: point, local: !isForeign(type) };
   }
 
   #table(): Mount[] | null {

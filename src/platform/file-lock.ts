@@ -217,7 +217,7 @@ function releaseLock(path: string, nonce: string): void {
 function readHolder(path: string): LockHolder | 'absent' | 'unreadable' {
   let text: string;
   try {
-    text = readRegularTextSync(path, READ_LIMITS.short_file);
+    text = readRegularTextSync(path, READ_LIMITS.short_file, { follow: false });
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return 'absent';
     if (isCoded(error)) return 'unreadable';

@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   readlinkSync,
   readSync,
@@ -62,11 +63,15 @@ const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 /**
  * Opens a regular file for reading, without ever waiting for another process. Anything else is refused before opening,
  * since opening a device may have side effects, and again on the open file. `seen` saves the first look where the caller
- * has just looked. Throws `not_a_file` and the system error.
+ * has just looked; with `follow: false` a link at the path is refused, as one that was made since. Throws `not_a_file` and
+ * the system error.
  */
-export function openRegularFileSync(path: string, { seen }: { seen?: SeenFile } = {}): OpenFile {
-  if (seen !== 'a file') requireRegular(path, seen ?? statSync(path));
-  const fd = openSync(path, READ_FLAGS);
+export function openRegularFileSync(
+  path: string,
+  { seen, follow = true }: { seen?: SeenFile; follow?: boolean } = {},
+): OpenFile {
+  if (seen !== 'a file') requireRegular(path, seen ?? (follow ? statSync : lstatSync)(path));
+  const fd = openSync(path, follow ? READ_FLAGS : READ_FLAGS | constants.O_NOFOLLOW);
   try {
     const stats = fstatSync(fd);
     requireRegular(path, stats);
@@ -104,8 +109,12 @@ export async function openRegularFile(path: string): Promise<OpenFileHandle> {
  * Reads a whole regular file of at most `most_bytes`; whatever size the system reports, at most one byte more is read.
  * Throws `not_a_file`, `file_too_large` and the system error.
  */
-export function readRegularFileSync(path: string, most_bytes: number): Buffer {
-  const { fd, stats } = openRegularFileSync(path);
+export function readRegularFileSync(
+  path: string,
+  most_bytes: number,
+  options: { follow?: boolean } = {},
+): Buffer {
+  const { fd, stats } = openRegularFileSync(path, options);
   try {
     return readWholeSync(path, { fd, stats }, most_bytes);
   } finally {
@@ -114,8 +123,12 @@ export function readRegularFileSync(path: string, most_bytes: number): Buffer {
 }
 
 /** The text of a regular file, as `readRegularFileSync` reads it. */
-export function readRegularTextSync(path: string, most_bytes: number): string {
-  return readRegularFileSync(path, most_bytes).toString('utf8');
+export function readRegularTextSync(
+  path: string,
+  most_bytes: number,
+  options: { follow?: boolean } = {},
+): string {
+  return readRegularFileSync(path, most_bytes, options).toString('utf8');
 }
 
 /** The last bytes of a regular file, at most so many; `cut` if it has more. Throws `not_a_file` and the system error. */
@@ -223,6 +236,7 @@ function kindOf(stats: Stats): string {
   if (stats.isDirectory()) return 'a folder';
   if (stats.isFIFO()) return 'a named pipe';
   if (stats.isSocket()) return 'a socket';
+  if (stats.isSymbolicLink()) return 'a link';
   return 'a device';
 }
 

@@ -81,7 +81,7 @@ function bytesRead(): number {
   return Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }
 const search = (store: Store, query: string, followed: string[] = []) =>
-  new FiberSearch().search('c', { query, limit: 50 }, encodeCatalogue(store.list().documents, followed))!;
+  new FiberSearch().search('c', { query, limit: 50 }, encodeCatalogue(store.list().documents, { followed }))!;
 
 it('a document whose name holds a control character is listed, and its refusal says that it is to be renamed', () => {
   const uid = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

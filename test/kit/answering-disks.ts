@@ -7,6 +7,7 @@ export const answeringDisks: Disks = {
   answered() {},
   unanswered() {},
   isSilent: () => false,
+  answering: () => [],
   mountOf: () => ({ name: '/', local: true }),
   reportsChanges: () => true,
   onAnswer: () => () => {},

@@ -27,7 +27,7 @@ export const verb = defineVerb({
   page: 'sessions.md',
   json: claimedSchema,
   async run(context, given) {
-    const { id } = findInStores(context, given.fiber, given.store);
+    const { id } = await findInStores(context, given.fiber, given.store);
     const surface = given.surface ?? ownSurface(context.env);
     const isTerminal = SURFACE_RULES[surface].in_terminal;
     const request: ClaimRequest = {

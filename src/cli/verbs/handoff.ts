@@ -30,7 +30,7 @@ export const verb = defineVerb({
     const named = given.fiber ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER ?? ownFiber(context);
     if (!named)
       throw new CodedError('invalid_request', 'name the fiber, or call this from a worker that svc started');
-    const { store, id } = findInStores(context, named, given.store);
+    const { store, id } = await findInStores(context, named, given.store);
     const plan = (document: FiberDocument) => planHandoff(document, context.clock.now());
     if (given.dry_run === true) {
       const shown = store.planEdit(id, plan);

@@ -69,7 +69,7 @@ export const verb = defineVerb({
   async run(context, given) {
     const { task, store: only, effort, attach, dry_run, json } = given;
     const worktree: true | undefined = given.worktree === true ? true : undefined;
-    const chosen = chooseStore(context, only);
+    const chosen = await chooseStore(context, only);
     const project_dir = resolveDirectory(given.dir ?? '.', context.cwd);
     requireProjectFolder(project_dir, '--dir');
     requireTmux(context.env.PATH ?? '');

@@ -38,13 +38,17 @@ export type AttachedTo = z.infer<typeof attachedToSchema>;
 const PARSE_LIMIT_MS = 2_000;
 
 /**
- * What is left of new documents and folders beyond `most_new` is only named. With `follow`, links that leave the store
- * are read. The parse of one document is a step; documents whose tokens are `set_aside` are listed with an error and
+ * With `follow`, links that leave the store are read. `answering` are the mounts of other machines that may be entered.
+ */
+const storeReachSchema = z.object({ follow: z.boolean(), answering: z.array(z.string()).readonly().or(z.literal('all')) });
+export type StoreReach = z.infer<typeof storeReachSchema>;
+
+/**
+ * What is left of new documents and folders beyond `most_new` is only named. The parse of one document is a step; documents whose tokens are `set_aside` are listed with an error and
  * not parsed.
  */
-const sweepSchema = z.object({
+const sweepSchema = storeReachSchema.extend({
   root: z.string(),
-  follow: z.boolean(),
   set_aside: z.array(z.string()).optional(),
   most_new: z.number().int().optional(),
 });

@@ -20,6 +20,8 @@ export type HintedStore = {
   /** Reads one document again; true when its row moved. */
   refresh(path: string): boolean;
   isKnown(path: string): boolean;
+  /** Whether a folder is there and may be read: a link may have replaced it. */
+  hasFolder(folder: string): boolean;
 };
 
 /**
@@ -96,6 +98,10 @@ export class FolderHints {
   #lookAt(folder: string, replaced: boolean, followed: Followed): void {
     const here = new Set<string>();
     let entries: { name: string; directory: boolean }[];
+    if (!this.#store.hasFolder(folder)) {
+      this.#forget(folder, followed);
+      return;
+    }
     try {
       entries = readdirSync(folder, { withFileTypes: true }).map((entry) => ({
         name: entry.name,

@@ -34,7 +34,7 @@ const MOST_TICKS = 10;
 export type PolledStoreOptions = {
   poll: StorePoll;
   index: StoreIndex;
-  documents: Pick<StoreDocuments, 'refresh' | 'readRow'>;
+  documents: Pick<StoreDocuments, 'refresh' | 'readRow' | 'hasFolder'>;
   disks: Pick<Disks, 'isSilent' | 'reportsChanges'>;
   clock: Clock;
   logger: Logger;
@@ -90,6 +90,7 @@ export class PolledStore {
     this.#base = join(poll.root, FIBERS_FOLDER);
     this.#hints = new FolderHints(this.#base, {
       refresh: (path) => documents.refresh(path, this.root),
+      hasFolder: (folder) => documents.hasFolder(folder, this.root),
       isKnown: (path) => index.getPath(path) !== undefined,
     });
   }
@@ -239,7 +240,7 @@ export class PolledStore {
       return;
     }
     // What changed in a store that is gone as a whole is found once it is back.
-    if (storeAway(this.root) !== null) {
+    if (this.#isAway()) {
       this.#must_list = true;
       return;
     }
@@ -282,7 +283,7 @@ export class PolledStore {
     const went = [...this.#went];
     this.#went.clear();
     // Of a store that is gone as a whole the rows stay, and the listing says so.
-    if (went.length > MOST_CAME || storeAway(this.root) !== null) this.#listSoon();
+    if (went.length > MOST_CAME || this.#isAway()) this.#listSoon();
     else this.#refresh(went);
     if (went.length > 0) this.#options.onFollowed([], { went: true, listing: false });
   }
@@ -331,6 +332,10 @@ export class PolledStore {
     this.#options.logger.error({ store: this.root, detail: messageOf(error) }, 'a change was not followed');
     this.#stalled = true;
     this.#listSoon();
+  }
+
+  #isAway(): boolean {
+    return !this.#options.documents.hasFolder(this.#base, this.root) || storeAway(this.root) !== null;
   }
 
   #isSilent(): boolean {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { sha256Of } from '../../base/digest.ts';
 import { isCoded } from '../../base/errors.ts';
+import type { StoreReach } from '../../contract/threads/pool.ts';
 import {
   type DocumentPlace,
   type ParsedDocument,
@@ -25,7 +26,7 @@ const ENDED = 'line 1: parsing it exceeded the time limit and was stopped; simpl
 export class PooledParser implements DocumentParser {
   readonly #pool: StoreReader;
   readonly #isKnown: (path: string, digest: string) => boolean;
-  readonly #follows: (root: string) => boolean;
+  readonly #reach: (root: string) => StoreReach;
   readonly #proven = new Digests();
   /** When the parse of a document was ended, by digest. */
   readonly #ended = new Map<string, number>();
@@ -38,13 +39,13 @@ export class PooledParser implements DocumentParser {
     pool: StoreReader;
     clock: Clock;
     isKnown: (path: string, digest: string) => boolean;
-    /** Whether the documents of a store may be links out of it. */
-    follows: (root: string) => boolean;
+    /** Where the documents of a store may lie. */
+    reach: (root: string) => StoreReach;
   }) {
     this.#pool = options.pool;
     this.#clock = options.clock;
     this.#isKnown = options.isKnown;
-    this.#follows = options.follows;
+    this.#reach = options.reach;
   }
 
   parse(bytes: Buffer, place: DocumentPlace): ParsedDocument {
@@ -79,7 +80,7 @@ export class PooledParser implements DocumentParser {
       const bulk = encodePaths([place.relativePath]);
       const done = await this.#pool.run(
         'read_documents',
-        { root: place.store, follow: this.#follows(place.store) },
+        { root: place.store, ...this.#reach(place.store) },
         { bulk },
       );
       for (const row of done.bulk === null ? [] : decodeReading(done.bulk).changed)

@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentWithBody, ParsedDocument } from '../../fibers/document.ts';
 import { isUnreadYet, whenParsed } from '../../fibers/document-parser.ts';
+import { isSilentDisk, type Reach } from '../../fibers/document-reader.ts';
 import { isSafeId } from '../../fibers/fiber-id.ts';
 import { finishNest, type Nested, nestFiber, type PlannedNest, planNest } from '../../fibers/nest.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
@@ -48,7 +49,10 @@ export class StoreDocuments implements Documents {
       pool: options.pool,
       clock: options.store.clock ?? systemClock,
       isKnown: (path, digest) => options.index.getPath(path)?.digest === digest,
-      follows: options.store.follow ?? (() => false),
+      reach: (root) => ({
+        follow: options.store.follow?.(root) ?? false,
+        answering: this.answering,
+      }),
     });
     this.#options = { ...options.store, parser: this.#parser };
     this.#isSilent = options.isSilent;
@@ -82,6 +86,11 @@ export class StoreDocuments implements Documents {
   /** Roots of the stores whose documents may be links out of them. */
   get followed(): string[] {
     return [...this.#stores.values()].filter((store) => store.follows).map((store) => store.root);
+  }
+
+  /** Mounts of other machines that documents may be read from now. */
+  get answering(): Reach['answering'] {
+    return this.#options.answering?.() ?? 'all';
   }
 
   all(): Iterable<FiberDocument> {
@@ -298,6 +307,16 @@ export class StoreDocuments implements Documents {
     }
   }
 
+  /** Whether a folder of a store is there, with no link on the way; false also where its disk does not answer. */
+  hasFolder(folder: string, root: string): boolean {
+    try {
+      return this.#storeOf(root).hasFolder(folder);
+    } catch (error) {
+      if (isCoded(error)) return false;
+      throw error;
+    }
+  }
+
   /** One row from disk, or as it was where a pool thread must parse the document first; null when the file is gone. */
   readRow(path: string, root: string): FiberDocument | null {
     try {
@@ -333,7 +352,9 @@ export class StoreDocuments implements Documents {
     } catch (error) {
       if (isCoded(error, 'fiber_not_found')) return null;
       // A disk that does not answer says nothing of the document; what lies in its place does.
-      if (isCoded(error, 'store_unavailable') && !isUnreadYet(error) && systemCode(error.cause) === undefined)
+      const isAnswer =
+        isCoded(error, 'store_unavailable') && !isUnreadYet(error) && systemCode(error.cause) === undefined;
+      if (isAnswer && (!isSilentDisk(error) || this.#index.getPath(path) === undefined))
         return this.#storeOf(root).unreadableRow(path, error);
       throw error;
     }

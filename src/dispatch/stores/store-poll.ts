@@ -7,6 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { StoreHealth } from '../../contract/http/state.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
+import { proveStore, type StoreDisks } from '../../fibers/prove-store.ts';
 import {
   addReadings,
   decodeReading,
@@ -16,7 +17,6 @@ import {
   type SweepResult,
 } from '../../fibers/sweep-result.ts';
 import { pathOfToken } from '../../fibers/sweep-table.ts';
-import type { Disks } from '../../platform/disks.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
 import type { Came } from './folder-hints.ts';
 
@@ -54,7 +54,7 @@ type SetAside = { token: string; ended: number; until: number };
 export class StorePoll {
   readonly root: string;
   readonly #pool: StoreReader;
-  readonly #disks: Pick<Disks, 'prove'>;
+  readonly #disks: StoreDisks;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #follow: () => boolean;
@@ -73,7 +73,7 @@ export class StorePoll {
   constructor(options: {
     root: string;
     pool: StoreReader;
-    disks: Pick<Disks, 'prove'>;
+    disks: StoreDisks;
     clock: Clock;
     logger: Logger;
     /** Whether documents may be links out of the store, asked again for each listing. */
@@ -114,7 +114,7 @@ export class StorePoll {
 
   /** Whether the disk answers: one that does not costs no thread, and is asked again in the background. */
   async #answers(): Promise<boolean> {
-    const proof = await this.#disks.prove(join(this.root, FIBERS_FOLDER));
+    const proof = await proveStore(this.#disks, this.root, { follow: this.#follow() });
     if (proof === 'silent') this.#silent();
     return proof === 'answers';
   }
@@ -231,7 +231,8 @@ export class StorePoll {
       const set_aside = [...this.#set_aside.values()]
         .filter((one) => this.#waits(one))
         .map(({ token }) => token);
-      const input = { root: this.root, follow: this.#follow(), set_aside, most_new: this.#most_new };
+      const reach = { follow: this.#follow(), answering: this.#disks.answering() };
+      const input = { root: this.root, ...reach, set_aside, most_new: this.#most_new };
       try {
         const done = await this.#pool.run(job, input, { bulk: new Uint8Array(bulk), deadline_ms });
         if (done.bulk === null)

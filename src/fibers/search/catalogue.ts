@@ -1,4 +1,5 @@
 import type { FiberDocument, FiberStatus } from '../../contract/fiber.ts';
+import type { Reach } from '../document-reader.ts';
 
 /** The data of a fiber that a search needs, without the body. */
 export type CatalogueRow = {
@@ -11,8 +12,8 @@ export type CatalogueRow = {
   name: string;
   outcome: string | null;
   tags: string[];
-  /** Whether documents of its store may be symlinks out of the store. */
-  follow: boolean;
+  /** Where documents of its store may lie. */
+  reach: Reach;
 };
 
 type Columns = [string, string, string, string | null, string, FiberStatus, string, string | null, string[]];
@@ -20,8 +21,8 @@ type Columns = [string, string, string, string | null, string, FiberStatus, stri
 /** All fibers of the polled stores, encoded for a pool thread, which reads the bodies itself. */
 export function encodeCatalogue(
   documents: Iterable<FiberDocument>,
-  /** Roots of the stores whose documents may be symlinks out of the store. */
-  followed: readonly string[] = [],
+  /** Roots of the stores whose documents may be symlinks out of the store, and mounts that may be entered. */
+  { followed = [], answering = 'all' }: { followed?: readonly string[]; answering?: Reach['answering'] } = {},
 ): Uint8Array {
   const rows: Columns[] = [];
   for (const one of documents)
@@ -36,15 +37,18 @@ export function encodeCatalogue(
       one.outcome ?? null,
       one.tags,
     ]);
-  return new TextEncoder().encode(JSON.stringify({ rows, followed }));
+  return new TextEncoder().encode(JSON.stringify({ rows, followed, answering }));
 }
 
 export function decodeCatalogue(bytes: Uint8Array): CatalogueRow[] {
-  const { rows, followed } = JSON.parse(new TextDecoder().decode(bytes)) as {
+  const { rows, followed, answering } = JSON.parse(new TextDecoder().decode(bytes)) as {
     rows: Columns[];
     followed: string[];
+    answering: Reach['answering'];
   };
   const follows = new Set(followed);
+  const own_reach = { follow: false, answering };
+  const followed_reach = { follow: true, answering };
   return rows.map(([path, digest, id, uid, store, status, name, outcome, tags]) => ({
     path,
     digest,
@@ -55,6 +59,6 @@ export function decodeCatalogue(bytes: Uint8Array): CatalogueRow[] {
     name,
     outcome,
     tags,
-    follow: follows.has(store),
+    reach: follows.has(store) ? followed_reach : own_reach,
   }));
 }

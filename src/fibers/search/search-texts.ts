@@ -71,11 +71,11 @@ export class SearchTexts {
 export function readBody({
   store,
   path,
-  follow,
-}: Pick<CatalogueRow, 'store' | 'path' | 'follow'>): string | null {
+  reach,
+}: Pick<CatalogueRow, 'store' | 'path' | 'reach'>): string | null {
   let bytes: Buffer;
   try {
-    bytes = new DocumentReader(store, follow).read(path).bytes;
+    bytes = new DocumentReader(store, reach).read(path).bytes;
   } catch {
     return null;
   }

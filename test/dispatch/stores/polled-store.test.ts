@@ -43,7 +43,7 @@ class Bed {
         return { value: {} as never, bulk: sweepStore(this.store.root, options!.bulk!) };
       },
     };
-    const disks: Pick<Disks, 'prove' | 'isSilent' | 'reportsChanges'> = {
+    const disks: Pick<Disks, 'prove' | 'answering' | 'isSilent' | 'reportsChanges'> = {
       ...answeringDisks,
       prove: async () => this.disks.proof,
       reportsChanges: () => this.disks.reportsChanges,
@@ -55,6 +55,7 @@ class Bed {
       documents: {
         refresh: (path) => this.index.refresh(path, (file) => this.#read(file)),
         readRow: (path) => this.#read(path),
+        hasFolder: (folder) => this.store.hasFolder(folder),
       },
       watch: (onHint) => {
         this.watched = watch(onHint);

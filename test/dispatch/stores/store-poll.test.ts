@@ -49,7 +49,10 @@ const pool: StoreReader = {
 };
 
 const pollOn = (disks: Pick<Disks, 'prove'>) =>
-  new StorePoll({ root: temp.root, clock: systemClock, logger: silentLogger, pool, disks });
+  new StorePoll({
+    ...{ root: temp.root, clock: systemClock, logger: silentLogger, pool },
+    disks: { ...answeringDisks, ...disks },
+  });
 
 describe('StorePoll', () => {
   it('[DSP-1] gives no thread to a store whose disk is silent, says so, and lists it when the disk answers', async () => {

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { alternatives } from '../../../base/alternatives.ts';
 import { isCoded } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
 import { readStores } from '../../../config/path-lists.ts';
 import { holdsControlCharacters } from '../../../config/resolve-directory.ts';
 import type { Agent } from '../../../contract/agent.ts';
+import { proveStore } from '../../../fibers/prove-store.ts';
 import { openStore } from '../../../fibers/store.ts';
 import { createAdapters } from '../../../harness/adapters.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
@@ -111,11 +111,12 @@ async function usesOf({ settings, clock, disks }: DoctorContext): Promise<AgentU
   const host = hostOf(settings);
   const followed = followedStores(settings);
   const roots = storesOf(settings);
-  const proofs = await Promise.all(roots.map((root) => disks.prove(join(root, '.fibers'))));
+  const follows = (root: string) => followed.includes(root);
+  const proofs = await Promise.all(roots.map((root) => proveStore(disks, root, { follow: follows(root) })));
   return roots.flatMap((root, at) => {
     if (proofs[at] !== 'answers') return [];
     try {
-      return openStore(root, { clock, follow: () => followed.includes(root) })
+      return openStore(root, { clock, follow: follows, answering: () => disks.answering() })
         .list()
         .documents.filter(({ svc, status }) => svc?.host === host && status !== 'closed')
         .map(({ id, svc, project_dir }) => ({

@@ -22,7 +22,7 @@ export type DoctorContext = {
   settings: Settings;
   daemon: DaemonLookup;
   /** Used before a check accesses a folder that may be on a remote disk. */
-  disks: Pick<Disks, 'prove'>;
+  disks: Pick<Disks, 'prove' | 'answering'>;
 };
 
 /** Faults are findings; an error that a check throws becomes one failed finding. */

@@ -39,7 +39,7 @@ export const verb = defineVerb({
   ],
   json: fiberWithBodySchema,
   async run(context, { name, slug, tags, status, outcome, due, ...given }) {
-    const store = openOneStore(context, given.store);
+    const store = await openOneStore(context, given.store);
     const parent = given.parent === undefined ? undefined : findFiber([store], given.parent).id;
     if (name.trim() === '') throw new CodedError('invalid_request', 'a fiber needs a name; give it one');
     const body = await readBody(context, given.body);

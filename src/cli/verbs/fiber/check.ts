@@ -15,8 +15,8 @@ export const verb = defineVerb({
     problems: z.array(z.object({ path: z.string(), message: z.string() })),
   }),
   exits: { 1: 'a document is to be fixed' },
-  run(context, given) {
-    const opened = openStores(context, given.store);
+  async run(context, given) {
+    const opened = await openStores(context, given.store);
     const listings = opened.stores.map((store) => store.list());
     const problems = [
       ...opened.problems.map((problem) => ({ path: '', message: problem.message })),

@@ -11,7 +11,8 @@ import { initStore } from '../../../fibers/store.ts';
 import { type Argument, argument, DRY_RUN, option } from '../../command-line/options.ts';
 import { svcOf } from '../../command-line/output.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
-import { defineVerb } from '../../command-line/verb.ts';
+import { type CliContext, defineVerb } from '../../command-line/verb.ts';
+import { openAnswering } from '../../find-fiber.ts';
 
 /** `svc fiber init [dir]`: makes a folder a store; idempotent. The first store of a machine is listed by itself. */
 export const verb = defineVerb({
@@ -40,7 +41,7 @@ export const verb = defineVerb({
       return rehearsed(rehearsal(`make ${join(root, FIBERS_FOLDER)}${listed}`));
     }
     const store = initStore(root);
-    if (lists) requireNoAlias(store.root, settings);
+    if (lists) await requireNoAlias(context, store.root, settings);
     const polled = lists ? await changePathList(settings, 'stores', { add: store.root }) : null;
     const text = polled === null ? describeUnpolled(store.root, known, settings) : describePolled(polled);
     return {
@@ -52,10 +53,10 @@ export const verb = defineVerb({
 });
 
 /** A store that is listed under two paths would have each fiber twice, and none would start. */
-function requireNoAlias(root: string, settings: Settings): void {
+async function requireNoAlias(context: CliContext, root: string, settings: Settings): Promise<void> {
   const identity = identifyStore(root);
   for (const listed of listedIn(settings))
-    if (listed !== root && identityOf(listed) === identity)
+    if (listed !== root && (await identityOf(context, listed)) === identity)
       throw new CodedError('already_exists', `${root} is the store ${listed}, which is listed already`);
 }
 
@@ -68,9 +69,10 @@ function listedIn(settings: Settings): readonly string[] {
   }
 }
 
-function identityOf(root: string): string | null {
+/** Null for a store that is away. */
+async function identityOf(context: CliContext, root: string): Promise<string | null> {
   try {
-    return identifyStore(root);
+    return identifyStore((await openAnswering(context, root, false)).root);
   } catch {
     return null;
   }

@@ -22,7 +22,7 @@ export const verb = defineVerb({
   }),
   exits: { 1: 'a store or a document cannot be read' },
   async run(context, { status, tags = [], svc, store, json }) {
-    const { stores, problems } = openStores(context, store);
+    const { stores, problems } = await openStores(context, store);
     const listings = stores.map((one) => one.list());
     // A row that could not be read stays in the list, except under a filter for a field that it cannot have.
     const fibers = listings

@@ -29,7 +29,7 @@ export const verb = defineVerb({
       throw new CodedError('invalid_request', 'name either --under <parent> or --top');
     return atItsPlace(context, named, {
       async here({ store, id }) {
-        const parent = under === undefined ? null : findInStores(context, under, store.root).id;
+        const parent = under === undefined ? null : (await findInStores(context, under, store.root)).id;
         const daemon = await daemonOf(context, store.root);
         if (daemon !== null) return askToNest(daemon, { fiber_id: id, parent }, dry_run);
         if (dry_run === true) return rehearsed(rehearsedNest(await planNest(store, id, parent)));

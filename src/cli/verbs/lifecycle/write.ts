@@ -95,7 +95,7 @@ export async function runLifecycle(
   fieldsAt: (host: string | null) => LifecycleFields,
 ): Promise<Answer> {
   const here = (found: FoundFiber) => runHere(context, given, found, fieldsAt(null));
-  if (given.local === true) return here(findInStores(context, given.fiber, given.store));
+  if (given.local === true) return here(await findInStores(context, given.fiber, given.store));
   return atItsPlace(context, given, {
     here,
     elsewhere: (at) => runElsewhere(given, at, fieldsAt(at.host)),

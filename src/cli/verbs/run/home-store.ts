@@ -2,9 +2,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { changePathList, readStores } from '../../../config/path-lists.ts';
 import { readSettings } from '../../../config/settings.ts';
-import { initStore, openStore, Store } from '../../../fibers/store.ts';
+import { initStore, Store } from '../../../fibers/store.ts';
 import type { CliContext } from '../../command-line/verb.ts';
-import { followedStores, openOneStore, storeAround } from '../../find-fiber.ts';
+import { followedStores, openAnswering, openOneStore, storeAround } from '../../find-fiber.ts';
 
 /** The folder of the store that is made where a person has none yet. */
 const FIRST_STORE = 'fibers';
@@ -13,10 +13,10 @@ const FIRST_STORE = 'fibers';
 export type ChosenStore = { root: string; missing: { folder: boolean; listing: boolean } };
 
 /** Where a task goes: into `only`, else the one listed store, else the one around this folder, else a new one at home. */
-export function chooseStore(context: CliContext, only: string | undefined): ChosenStore {
+export async function chooseStore(context: CliContext, only: string | undefined): Promise<ChosenStore> {
   const { paths } = readStores(readSettings(context.env));
   if (only !== undefined || paths.length > 0) {
-    const { root } = openOneStore(context, only);
+    const { root } = await openOneStore(context, only);
     return { root, missing: { folder: false, listing: !paths.includes(root) } };
   }
   const around = storeAround(context.cwd);
@@ -30,7 +30,7 @@ export async function makeStore(context: CliContext, { root, missing }: ChosenSt
   if (missing.folder) initStore(root);
   const settings = readSettings(context.env);
   if (missing.listing) await changePathList(settings, 'stores', { add: root });
-  return openStore(root, { clock: context.clock, follow: () => followedStores(settings).includes(root) });
+  return openAnswering(context, root, followedStores(settings).includes(root));
 }
 
 /** The store as it is, or as it would be once it is made. */
