@@ -37,8 +37,12 @@ export function uncommittedRows(
         // The folder is the document's: no request names one.
         const { fiber } = await poller.call('fiber', { id: reference });
         const folder = workFolderOf(fiber);
-        const { id: fiber_id, uid } = fiber;
-        return { status: 200, json: { host, fiber_id, uid, folder, work: await workIn(folder, patch) } };
+        const { id: fiber_id, uid, twins } = fiber;
+        const work = await workIn(folder, patch);
+        return {
+          status: 200,
+          json: { host, fiber_id, uid, ...(twins === undefined ? {} : { twins }), folder, work },
+        };
       },
     }),
   ];

@@ -62,9 +62,9 @@ describe('the emergency brake', () => {
     const { surfaces } = daemon.dispatcher;
     const claim = { fiber_id: 'a', surface: 'cli', mux_session } as const;
     const { endCaptures } = surfaces.cli;
-    surfaces.cli.endCaptures = async () => {
+    surfaces.cli.endCaptures = async (only) => {
       await surfaces.cli.claims.claim(claim);
-      return endCaptures();
+      return endCaptures(only);
     };
     expect(await pull({ kill: true })).toMatchObject({ killed: ['a'], captures: [], ended_captures: [] });
     expect(world.machine.living).toEqual([]);

@@ -31,7 +31,7 @@ export const verb = defineVerb({
   json: z.object({ id: z.string(), path: z.string(), uid: z.string() }),
   async run(context, { document, dry_run }) {
     const wanted = resolve(context.cwd, document);
-    const { stores } = openStores(context);
+    const { stores } = await openStores(context);
     const rows = stores.flatMap((store) => store.list().documents.map((row) => ({ store, row })));
     const found = rows.find(({ row: { path } }) => path === wanted || isIn(wanted, path));
     if (found === undefined)
