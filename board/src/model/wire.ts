@@ -23,6 +23,7 @@ export type {
   StoresWritten,
 } from '../../../src/contract/http/config.ts';
 export type { Conversation, ConversationMessage } from '../../../src/contract/http/conversation.ts';
+export type { Delivered } from '../../../src/contract/http/deliver.ts';
 export type {
   Dispatched,
   DispatchRequest,
@@ -54,7 +55,6 @@ export type {
   MeetingMarked,
   MeetingStopped,
 } from '../../../src/contract/http/meeting.ts';
-export type { Delivered } from '../../../src/contract/http/deliver.ts';
 export type { Moment, Words } from '../../../src/contract/http/moment.ts';
 export type { Rehearsal, RehearsedStep } from '../../../src/contract/http/rehearsal.ts';
 export type { SearchHit, SearchReply } from '../../../src/contract/http/search.ts';

@@ -40,7 +40,10 @@ const PARSE_LIMIT_MS = 2_000;
 /**
  * With `follow`, links that leave the store are read. `answering` are the mounts of other machines that may be entered.
  */
-const storeReachSchema = z.object({ follow: z.boolean(), answering: z.array(z.string()).readonly().or(z.literal('all')) });
+const storeReachSchema = z.object({
+  follow: z.boolean(),
+  answering: z.array(z.string()).readonly().or(z.literal('all')),
+});
 export type StoreReach = z.infer<typeof storeReachSchema>;
 
 /**
