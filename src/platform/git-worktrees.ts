@@ -3,6 +3,7 @@ import { CodedError } from '../base/errors.ts';
 import { shellLine } from '../base/shell-word.ts';
 import { failureWords } from './failure-words.ts';
 import { NEUTRAL_DIRECTORY, type ProcessRunner } from './process.ts';
+import { copyIncluded, fillSubmodules } from './worktree-files.ts';
 
 /** A checkout of a large repository takes a while; a hook of it may never end. */
 const CHECKOUT_TIMEOUT_MS = 180_000;
@@ -37,7 +38,7 @@ export type GitWorktrees = {
   plan(of: string, name: string): Promise<WorktreePlace>;
   /**
    * Makes it from the commit that is checked out in `of`, on a branch of its own; one that is there already is kept as it
-   * is. Answers what Git, or a hook of it, complained of although the worktree is there; null for nothing. Throws
+   * is. It gets the submodules that the work tree of `of` has, and the ignored files that `.worktreeinclude` names. Answers what Git, or a hook of it, complained of although the worktree is there; null for nothing. Throws
    * `worktree_unavailable`.
    */
   make(place: WorktreePlace): Promise<string | null>;
@@ -84,31 +85,17 @@ export function createGitWorktrees(options: {
       return { of, path, folder: join(path, prefix.replace(/\/$/, '')), branch: `fiber/${name}` };
     },
 
-    async make({ of, path, folder, branch }) {
-      const isMade = async () => {
-        const known = await registered(of, path, unavailable);
-        return known?.branch === branch && !known.locked && (await isThere(folder));
-      };
-      if (await isMade()) return null;
-      const known = await registered(of, path, unavailable);
-      if (known?.locked === true)
-        throw unavailable(
-          `the git worktree ${path} is locked: it is still being made, or was cut off; if nothing makes it, remove it with: ${shellLine(['git', '-C', of, 'worktree', 'remove', '-f', '-f', path])}`,
-        );
-      // Its folder was deleted by hand, so that there is nothing to lose.
-      if (known !== undefined && !(await isThere(path))) await run(of, ['worktree', 'remove', path]);
-      const exists = (await ask(of, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)) !== null;
-      const made = await run(
-        of,
-        ['worktree', 'add', '--quiet', ...(exists ? [path, branch] : ['-b', branch, path])],
-        {
-          timeout_ms: CHECKOUT_TIMEOUT_MS,
-        },
-      );
-      // Git exits as its hook did, which runs when all is made.
-      if (await isMade()) return made.ok ? null : made.detail;
-      if (!made.ok) throw unavailable(`git could not make the worktree ${path}: ${made.detail}`);
-      throw unavailable(`${of} is not committed, so that the git worktree ${path} has no such folder`);
+    async make(place) {
+      const { of, path } = place;
+      const { is_new, complaint } = await checkOut(place);
+      const between = { from: (await ask(of, 'rev-parse', '--show-toplevel')) ?? of, to: path };
+      const lacks =
+        (await fillSubmodules(run, between, CHECKOUT_TIMEOUT_MS)) ??
+        (await copyIncluded(run, between, CHECKOUT_TIMEOUT_MS));
+      if (lacks === null) return complaint;
+      // The next start makes it anew: nobody has worked in it.
+      if (is_new) await run(of, ['worktree', 'remove', '--force', path], { timeout_ms: CHECKOUT_TIMEOUT_MS });
+      throw unavailable(`git could not make the whole worktree ${path}: ${lacks}`);
     },
 
     async requireClean(place) {
@@ -138,6 +125,34 @@ export function createGitWorktrees(options: {
       return { branch_kept: kept ? shellLine(['git', '-C', of, 'branch', '-D', branch]) : null };
     },
   };
+
+  /** Answers what Git, or a hook of it, complained of although the work tree is there. */
+  async function checkOut({ of, path, folder, branch }: WorktreePlace) {
+    const isMade = async () => {
+      const known = await registered(of, path, unavailable);
+      return known?.branch === branch && !known.locked && (await isThere(folder));
+    };
+    if (await isMade()) return { is_new: false, complaint: null };
+    const known = await registered(of, path, unavailable);
+    if (known?.locked === true)
+      throw unavailable(
+        `the git worktree ${path} is locked: it is still being made, or was cut off; if nothing makes it, remove it with: ${shellLine(['git', '-C', of, 'worktree', 'remove', '-f', '-f', path])}`,
+      );
+    // Its folder was deleted by hand, so that there is nothing to lose.
+    if (known !== undefined && !(await isThere(path))) await run(of, ['worktree', 'remove', path]);
+    const exists = (await ask(of, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`)) !== null;
+    const made = await run(
+      of,
+      ['worktree', 'add', '--quiet', ...(exists ? [path, branch] : ['-b', branch, path])],
+      {
+        timeout_ms: CHECKOUT_TIMEOUT_MS,
+      },
+    );
+    // Git exits as its hook did, which runs when all is made.
+    if (await isMade()) return { is_new: true, complaint: made.ok ? null : made.detail };
+    if (!made.ok) throw unavailable(`git could not make the worktree ${path}: ${made.detail}`);
+    throw unavailable(`${of} is not committed, so that the git worktree ${path} has no such folder`);
+  }
 
   /** What a removal would lose, with how to keep it; null for nothing. */
   async function wouldLose({ of, path }: Pick<WorktreePlace, 'of' | 'path'>): Promise<string | null> {
@@ -206,14 +221,14 @@ export function parseWorktrees(text: string): Registered[] {
   });
 }
 
-type GitLimits = { timeout_ms?: number; max_output_bytes?: number };
+type GitLimits = { timeout_ms?: number; max_output_bytes?: number; input?: string };
 type GitAnswer = { ok: true; text: string } | { ok: false; detail: string };
 
 async function runGit(
   { runner, env }: { runner: Pick<ProcessRunner, 'run'>; env: NodeJS.ProcessEnv },
   folder: string,
   args: readonly string[],
-  { timeout_ms = QUESTION_TIMEOUT_MS, max_output_bytes = MOST_OUTPUT_BYTES }: GitLimits,
+  { timeout_ms = QUESTION_TIMEOUT_MS, max_output_bytes = MOST_OUTPUT_BYTES, input }: GitLimits,
 ): Promise<GitAnswer> {
   const own = Object.entries(env).filter(([name]) => !name.startsWith('GIT_'));
   const result = await runner.run({
@@ -224,6 +239,7 @@ async function runGit(
     env: { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
     timeout_ms,
     max_output_bytes,
+    ...(input === undefined ? {} : { input }),
   });
   if (result.kind === 'exited' && result.code === 0) return { ok: true, text: result.stdout };
   return { ok: false, detail: failureWords(result) };

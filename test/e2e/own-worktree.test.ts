@@ -78,10 +78,14 @@ describe('a git worktree for each fiber', () => {
     expect(existsSync(lexer.project_dir)).toBe(true);
   });
 
-  it('is made when the poller starts the fiber, in the same folder of the repository, though a hook of that fails', async () => {
+  it('is made when the poller starts the fiber, in the same folder of the repository, and set up, though a hook of that fails', async () => {
     const below = join(repo, 'web');
     mkdirSync(below);
     writeFileSync(join(below, 'index.html'), '<p>\n');
+    writeFileSync(join(repo, '.gitignore'), '.env\n');
+    writeFileSync(join(repo, '.worktreeinclude'), '.env\n');
+    writeFileSync(join(repo, '.env'), 'KEY=1\n');
+    await git(repo, 'config', 'fiber-dispatch.worktreeSetup', 'cat ../.env >installed');
     await git(repo, 'add', '.');
     await git(repo, 'commit', '-qm', 'Page');
     writeFileSync(join(repo, '.git', 'hooks', 'post-checkout'), '#!/bin/sh\nexit 2\n', { mode: 0o755 });
@@ -96,6 +100,10 @@ describe('a git worktree for each fiber', () => {
     const { project_dir } = await fieldsOf('page');
     expect(project_dir).toMatch(/app\.worktrees\/page-[a-z0-9]{6}\/web$/);
     expect(existsSync(join(project_dir, 'index.html'))).toBe(true);
+    await vi.waitFor(
+      () => expect(readFileSync(join(project_dir, 'installed'), 'utf8')).toBe('KEY=1\n'),
+      20_000,
+    );
   });
 
   it('is refused for a folder without a repository, with the command that starts it all the same', async () => {

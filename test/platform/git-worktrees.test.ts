@@ -3,14 +3,16 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGitWorktrees, parseWorktrees, type WorktreePlace } from '../../src/platform/git-worktrees.ts';
 import { createRunner } from '../../src/platform/process.ts';
@@ -34,6 +36,19 @@ beforeEach(() => {
   git('-C', repo, 'commit', '-qm', 'First');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const LOCAL = ['-c', 'protocol.file.allow=always'];
+/** Adds a submodule `lib` to the repository; answers the repository that it comes from. */
+function addSubmodule(): string {
+  const source = join(folder, 'lib');
+  git('init', '-q', '-b', 'main', source);
+  writeFileSync(join(source, 'lib.txt'), 'lib\n');
+  git('-C', source, 'add', '.');
+  git('-C', source, 'commit', '-qm', 'Lib');
+  git('-C', repo, ...LOCAL, 'submodule', '--quiet', 'add', `file://${source}`, 'lib');
+  git('-C', repo, 'commit', '-qm', 'Use lib');
+  return source;
+}
 
 describe('a git worktree for one fiber', () => {
   it('is beside the repository, in the same folder of it, on a branch of its own', async () => {
@@ -115,6 +130,77 @@ describe('a git worktree for one fiber', () => {
       message: expect.stringContaining('no-such-filter-program'),
     });
     expect(existsSync(place.path)).toBe(false);
+  });
+
+  describe('with submodules', () => {
+    it('has those that the repository has, without their remote', async () => {
+      const source = addSubmodule();
+      renameSync(source, join(folder, 'away'));
+      const place = await worktrees.plan(join(repo, 'part'), 'with-lib');
+      await worktrees.make(place);
+      const lib = join(place.path, 'lib');
+      expect(readFileSync(join(lib, 'lib.txt'), 'utf8')).toBe('lib\n');
+      expect(git('-C', lib, 'remote', 'get-url', 'origin').trim()).toBe(`file://${source}`);
+      expect(git('-C', repo, 'status', '--porcelain')).toBe('');
+      expect(git('-C', place.path, 'status', '--porcelain')).toBe('');
+    });
+
+    it('lacks those that the repository lacks', async () => {
+      addSubmodule();
+      git('-C', repo, 'submodule', '--quiet', 'deinit', '-f', 'lib');
+      const place = await worktrees.plan(repo, 'without-lib');
+      await worktrees.make(place);
+      expect(readdirSync(join(place.path, 'lib'))).toEqual([]);
+    });
+
+    it('is refused where one cannot be had, and whole once it can', async () => {
+      const source = addSubmodule();
+      // A commit that the repository names, and that its own submodule has not fetched.
+      writeFileSync(join(source, 'lib.txt'), 'newer\n');
+      git('-C', source, 'commit', '-qam', 'Newer');
+      const sha = git('-C', source, 'rev-parse', 'HEAD').trim();
+      git('-C', repo, 'update-index', '--cacheinfo', `160000,${sha},lib`);
+      git('-C', repo, 'commit', '-qm', 'Use newer lib');
+      const place = await worktrees.plan(repo, 'newer-lib');
+      await expect(worktrees.make(place)).rejects.toMatchObject({
+        code: 'worktree_unavailable',
+        message: expect.stringMatching(/not make the whole worktree .*lib/),
+      });
+      expect(existsSync(place.path)).toBe(false);
+      git('-C', join(repo, 'lib'), ...LOCAL, 'fetch', '-q', 'origin');
+      git('-C', join(repo, 'lib'), 'branch', 'newer', sha);
+      await worktrees.make(place);
+      expect(readFileSync(join(place.path, 'lib', 'lib.txt'), 'utf8')).toBe('newer\n');
+    });
+  });
+
+  it('has the ignored files that .worktreeinclude names, and no other, and nothing by a link', async () => {
+    const outside = join(folder, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'secret'), 'secret\n');
+    for (const [name, text] of [
+      ['.gitignore', '.env*\n!.env.example\n*.local\nbuilt/\nlinked\n'],
+      ['.worktreeinclude', '# secrets\n.env\n*.local\n!not.local\na.txt\nnew.txt\nlinked\n'],
+      ['.env', 'KEY=1\n'],
+      ['.env.other', 'KEY=2\n'],
+      ['part/b.local', 'b\n'],
+      ['not.local', 'not\n'],
+      ['new.txt', 'not ignored\n'],
+      ['built/out', 'built\n'],
+    ] as const) {
+      mkdirSync(dirname(join(repo, name)), { recursive: true });
+      writeFileSync(join(repo, name), text);
+    }
+    symlinkSync(outside, join(repo, 'linked'));
+    symlinkSync(join(outside, 'secret'), join(repo, 'c.local'));
+    const place = await worktrees.plan(repo, 'included');
+    await worktrees.make(place);
+    const files = readdirSync(place.path, { recursive: true, encoding: 'utf8' }).sort();
+    expect(files).toEqual(['.env', '.git', 'part', 'part/a.txt', 'part/b.local']);
+    expect(readFileSync(join(place.path, '.env'), 'utf8')).toBe('KEY=1\n');
+    writeFileSync(join(place.path, '.env'), 'KEY=changed\n');
+    await worktrees.make(place);
+    expect(readFileSync(join(place.path, '.env'), 'utf8')).toBe('KEY=changed\n');
   });
 
   it('is left alone while another process makes it', async () => {
@@ -217,17 +303,9 @@ describe('a git worktree that is given up', () => {
     let place: WorktreePlace;
     let lib: string;
     beforeEach(async () => {
-      const source = join(folder, 'lib');
-      git('init', '-q', '-b', 'main', source);
-      writeFileSync(join(source, 'lib.txt'), 'lib\n');
-      git('-C', source, 'add', '.');
-      git('-C', source, 'commit', '-qm', 'Lib');
-      const local = ['-c', 'protocol.file.allow=always'];
-      git('-C', repo, ...local, 'submodule', '--quiet', 'add', source, 'lib');
-      git('-C', repo, 'commit', '-qm', 'Use lib');
+      addSubmodule();
       place = await worktrees.plan(repo, 'with-lib');
       await worktrees.make(place);
-      git('-C', place.path, ...local, 'submodule', '--quiet', 'update', '--init');
       lib = join(place.path, 'lib');
       git('-C', lib, 'config', 'user.name', 'Ada');
       git('-C', lib, 'config', 'user.email', 'ada@example.org');

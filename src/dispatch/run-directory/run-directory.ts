@@ -27,6 +27,8 @@ export const RUN_FILES = {
   exit: 'exit.json',
   end: 'end.json',
   screen: 'screen.txt',
+  /** What the set-up of a new git worktree printed. */
+  setup: 'setup.txt',
   /** Path of the memory group that the agent entered, and what the shell said when there was none. */
   memory_group: 'memory.group',
   memory_error: 'memory.error',

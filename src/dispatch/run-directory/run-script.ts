@@ -7,6 +7,10 @@ import { RUN_FILES } from './run-directory.ts';
 /** Largest prompt given as an argument, in bytes; Linux takes 128 KiB an argument, its end mark included. */
 export const MAX_PROMPT_ARGUMENT_BYTES = 120 * 1024;
 
+/** The key of the Git configuration with the command that sets a new git worktree up, and the sign that it has run there. */
+export const WORKTREE_SETUP = 'fiber-dispatch.worktreeSetup';
+const SETUP_DONE = 'fiber-dispatch-setup-done';
+
 /** Seconds that the capture of a last screen may take. */
 const SCREEN_PATIENCE_S = 1;
 
@@ -23,6 +27,8 @@ export type RunScript = {
   env: Readonly<Record<string, string>>;
   /** Size of the prompt file in bytes; one that no argument can hold is pointed to instead. */
   prompt_bytes: number;
+  /** The agent works in a git worktree that was made for its fiber, and that the repository may want to be set up. */
+  own_worktree?: boolean;
   /** How the agent enters a memory group of its own; null for none. */
   memory: GroupEntry | null;
 };
@@ -125,7 +131,7 @@ function runAgent(script: RunScript, words: string[]): string {
   const input = script.prompt_on_stdin ? ` <${quote(`${run_dir}/${RUN_FILES.prompt}`)}` : '';
   const run = (before: string[], text: string) =>
     [...before, '/bin/sh', '-c', quote(text), words[0], ...words].join(' ') + input;
-  const start = recordAndBecome(run_dir, memory?.kind === 'cgroup' ? memory : null);
+  const start = recordAndBecome(script, memory?.kind === 'cgroup' ? memory : null);
   const direct = `    ${run([], start)}\n    _svc_code=$?`;
   if (memory?.kind !== 'systemd') return direct;
   return `    ${run(memory.argv.map(quote), insideScope(run_dir, start))} 9>&2 2>${quote(`${run_dir}/${RUN_FILES.memory_error}`)}
@@ -163,7 +169,10 @@ export function runScriptCommand(run_dir: string): string[] {
 }
 
 /** Script of the process that writes down who it is and then becomes the agent; start times as in `platform/process-facts.ts`. */
-function recordAndBecome(run_dir: string, memory: Extract<GroupEntry, { kind: 'cgroup' }> | null): string {
+function recordAndBecome(
+  { run_dir, own_worktree = false }: RunScript,
+  memory: Extract<GroupEntry, { kind: 'cgroup' }> | null,
+): string {
   const file = quote(`${run_dir}/${RUN_FILES.agent_pid}`);
   const temporary = quote(`${run_dir}/${RUN_FILES.agent_pid}.tmp`);
   const end = quote(`${run_dir}/${RUN_FILES.end}`);
@@ -179,7 +188,24 @@ else
 fi
 (umask 077; printf '{"pid":%s,"start_time":"%s"}\\n' $$ "$_svc_start" >${temporary}) && command -p mv -f ${temporary} ${file}
 [ ! -e ${end} ] || exit 143
-exec "$@"
+${own_worktree ? setUpOnce(quote(`${run_dir}/${RUN_FILES.setup}`)) : ''}exec "$@"
+`;
+}
+
+/**
+ * Lines that set a new git worktree up, before its first agent: the command that the Git configuration of the repository names.
+ * A set-up that fails ends the run, and is tried again by the next one.
+ */
+function setUpOnce(output: string): string {
+  return `if _svc_setup=$(git config --get ${WORKTREE_SETUP}) && _svc_done=$(git rev-parse --git-path ${SETUP_DONE}) && [ ! -e "$_svc_done" ]; then
+  printf 'Setting up this git worktree: %s\n' "$_svc_setup"
+  { _svc_code=$({ { /bin/sh -c "$_svc_setup" </dev/null 2>&1 3>&- 4>&-; printf %s $? >&3; } | command -p tee ${output} >&4; } 3>&1); } 4>&1
+  if [ "$_svc_code" != 0 ]; then
+    printf 'The set-up of this git worktree failed with %s; all that it printed is in %s\n' "$_svc_code" ${output} >&2
+    exit "\${_svc_code:-1}"
+  fi
+  : >"$_svc_done"
+fi
 `;
 }
 

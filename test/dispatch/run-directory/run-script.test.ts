@@ -1,10 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readAgentPid, readExit } from '../../../src/dispatch/run-directory/run-directory.ts';
-import { buildRunScript, MAX_PROMPT_ARGUMENT_BYTES } from '../../../src/dispatch/run-directory/run-script.ts';
+import {
+  buildRunScript,
+  MAX_PROMPT_ARGUMENT_BYTES,
+  WORKTREE_SETUP,
+} from '../../../src/dispatch/run-directory/run-script.ts';
 import { type LaunchArgument, PROMPT, pointerTo } from '../../../src/harness/adapter.ts';
 import { findExecutable } from '../../../src/platform/find-executable.ts';
 import type { GroupEntry } from '../../../src/platform/memory-groups.ts';
@@ -37,6 +42,7 @@ async function start(
     project_dir?: string;
     prompt_on_stdin?: boolean;
     memory?: GroupEntry;
+    own_worktree?: boolean;
   },
   shell: [string, string[]] = ['sh', []],
 ) {
@@ -53,6 +59,7 @@ async function start(
       prompt_bytes: Buffer.byteLength(prompt),
       prompt_on_stdin: options.prompt_on_stdin ?? false,
       memory: options.memory ?? null,
+      own_worktree: options.own_worktree ?? false,
     }),
   );
   return runProcess({
@@ -100,6 +107,41 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
     expect(result).toMatchObject({ kind: 'exited', stdout: '' });
     expect(readAgentPid(run_dir).kind).toBe('found');
     expect(exitRecord()).toEqual({ code: null, signal: 'SIGTERM', at: undefined });
+  });
+
+  describe('in a git worktree of a fiber', () => {
+    const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args]);
+    const inWorktree = (code: string, own_worktree = true) =>
+      start({ argv: agent(code), project_dir: root, own_worktree }, shell);
+
+    it('sets it up once before the agent, and keeps what that printed', async () => {
+      git('init', '-q');
+      git('config', WORKTREE_SETUP, 'echo one; echo two >&2; cat; echo x >>set-up');
+      expect(await inWorktree('', false)).toMatchObject({ stdout: '' });
+      const ran = await inWorktree('console.log("at work")');
+      expect(ran).toMatchObject({ kind: 'exited', code: 0, stderr: '' });
+      expect(ran).toMatchObject({ stdout: expect.stringMatching(/Setting up .*\none\ntwo\nat work\n$/) });
+      expect(readFileSync(join(run_dir, 'setup.txt'), 'utf8')).toBe('one\ntwo\n');
+      expect(await inWorktree('console.log("again")')).toMatchObject({ stdout: 'again\n' });
+      expect(readFileSync(join(root, 'set-up'), 'utf8')).toBe('x\n');
+    });
+
+    it('starts no agent where the set-up fails, and tries again the next time', async () => {
+      git('init', '-q');
+      git('config', WORKTREE_SETUP, 'echo broken >&2; exit 7');
+      for (const _ of [1, 2]) {
+        const ran = await inWorktree('console.log("at work")');
+        expect(ran).toMatchObject({ code: 7, stdout: expect.not.stringContaining('at work') });
+        expect(ran).toMatchObject({ stderr: expect.stringContaining('failed with 7') });
+        expect(readFileSync(join(run_dir, 'setup.txt'), 'utf8')).toBe('broken\n');
+        expect(exitRecord()).toEqual({ code: 7, signal: null, at: undefined });
+      }
+    });
+
+    it('starts the agent at once where the repository names no set-up', async () => {
+      git('init', '-q');
+      expect(await inWorktree('console.log("at work")')).toMatchObject({ stdout: 'at work\n', stderr: '' });
+    });
   });
 
   it('records a missing agent program', async () => {
@@ -277,7 +319,14 @@ it
     const file = join(root, 'run.sh');
     const argv: LaunchArgument[] = ['agent', '--prompt', PROMPT];
     const env = { NAME: 'two words' };
-    const script = { run_dir: '/runs/one', project_dir: '/project', argv, env, prompt_on_stdin: false };
+    const script = {
+      run_dir: '/runs/one',
+      project_dir: '/project',
+      argv,
+      env,
+      prompt_on_stdin: false,
+      own_worktree: true,
+    };
     writeFileSync(file, buildRunScript({ ...script, prompt_bytes: 10, memory }));
     expect(shellcheck(file)).toBe('');
   },

@@ -1,4 +1,5 @@
 import type { FiberDocument } from '../../../contract/fiber.ts';
+import { worktreeOf } from '../../../lifecycle/planned-edit.ts';
 import { sessionNamed, sessionsOf } from '../../../mux/mux-listing.ts';
 import { abandonClaim, markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
@@ -83,6 +84,7 @@ export function composeStart(
     prompt_bytes: Buffer.byteLength(prompt),
     prompt_on_stdin: plan.prompt_on_stdin,
     memory: planned.memory,
+    own_worktree: worktreeOf(document) !== null,
     env,
   });
   const manifest = manifestOfRun(run, document.leaf);
