@@ -420,7 +420,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await says(page, 'It is not known whether', 'never given twice');
     expect(await field(page, 'Reply')).toBe('Only once, please.');
     await press(page, 'Send again');
-    await says(page, 'Waits for the worker');
+    await says(page, 'Given to the worker');
     const { body } = await daemon.http.get<{ messages: { text: string }[] }>('/messages?fiber=gauges');
     expect(body.messages.filter(({ text }) => text === 'Only once, please.')).toHaveLength(1);
     expect(faults(page)).toEqual([]);

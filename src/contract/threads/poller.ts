@@ -116,7 +116,7 @@ function write<
 }
 
 /** `ends_only`: the one run that the start may end, whatever else is asked; null for none. */
-export const startRequestSchema = dispatchRequestSchema.extend({
+const startRequestSchema = dispatchRequestSchema.extend({
   ends_only: z.string().nullable().optional(),
 });
 export type StartRequest = z.infer<typeof startRequestSchema>;
