@@ -158,17 +158,15 @@ export class MessagesService {
     }
     this.#pairs.check(message.from, message.address, this.#world.clock.now());
     const shown = await this.#withPlaces(message);
-    const prompt = textForAgent(shown);
+    const given = { prompt: textForAgent(shown), minted: { nonce: shown.nonce } };
     const { step, way } = message.wake
       ? await this.#plan(address, 0)
       : { step: await this.#context.plan(address, shown), way: null };
     way?.close();
-    if (step.kind === 'put')
-      return rehearsal('add it to the next turn of the session as context', { prompt });
-    if (step.kind === 'hand') return rehearsal(`give it to the program of ${address.native_id}`, { prompt });
-    if (step.kind === 'type') return rehearsal(`type it into ${step.terminal.name}`, { prompt });
-    if (step.kind === 'give')
-      return rehearsal(`give it to the app conversation ${address.native_id}`, { prompt });
+    if (step.kind === 'put') return rehearsal('add it to the next turn of the session as context', given);
+    if (step.kind === 'hand') return rehearsal(`give it to the program of ${address.native_id}`, given);
+    if (step.kind === 'type') return rehearsal(`type it into ${step.terminal.name}`, given);
+    if (step.kind === 'give') return rehearsal(`give it to the app conversation ${address.native_id}`, given);
     return rehearsal(`${step.kind === 'hold' ? 'hold' : 'refuse'} it: ${step.detail}`);
   }
 

@@ -101,7 +101,8 @@ export function createDeliver(
       // The id is that of the message which was refused.
       said.message_id = randomUUID();
     }
-    const user_message = from === SOMEBODY ? text : firstTextForAgent({ nonce: newNonce(), from, text });
+    const nonce = newNonce();
+    const user_message = from === SOMEBODY ? text : firstTextForAgent({ nonce, from, text });
     const outcome = await startOrTell(
       {
         ...{ fiber_id: id, force: true, user_message, dry_run, resume_mode: 'continue' },
@@ -110,7 +111,11 @@ export function createDeliver(
       said,
     );
     if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: refused(outcome) };
-    if (!('dispatched' in outcome)) return { status: 200, json: outcome };
+    if (!('dispatched' in outcome))
+      return {
+        status: 200,
+        json: from === SOMEBODY ? outcome : { ...outcome, minted: { ...outcome.minted, nonce } },
+      };
     if (outcome.receipt !== undefined) return asMessage(outcome.receipt);
     const delivery = outcome.resumed === true ? 'resume' : 'dispatch';
     return { status: 200, json: { ...outcome, delivered: true, delivery } };

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { InputScreen } from '../../src/harness/harness.ts';
+import { messageRecordSchema, newRecord } from '../../src/messages/message-record.ts';
 import { MessagesService } from '../../src/messages/messages-service.ts';
 import { until } from '../kit/until.ts';
 import { ADDRESS, APP_ADDRESS, CONTEXT, CONVERSATION, FakeSession, message } from './fake-world.ts';
@@ -51,6 +52,29 @@ describe('a message to a session that is ready', () => {
     expect(await service.send(message('m-1'))).toMatchObject({ status: 'unknown' });
     expect(performance.now() - from).toBeGreaterThan(1_500);
     expect(session.typed).toEqual([]);
+  });
+
+  it('[MDS-1] has lines that nobody knew before, though it was rehearsed', async () => {
+    const service = daemon();
+    const rehearsed = await service.send({ ...message('m-1'), dry_run: true });
+    const shown = 'minted' in rehearsed ? rehearsed.minted.nonce : null;
+    expect(rehearsed).toMatchObject({ prompt: expect.stringContaining(`(ends with ${shown}) from ada]`) });
+    await service.send(message('m-1'));
+    const { nonce } = session.store().read('m-1')!;
+    expect(session.typed).toEqual([expect.stringContaining(`(ends with ${nonce}) from ada]`)]);
+    expect(shown).not.toBe(nonce);
+  });
+
+  it('[MDS-1] is found by the lines that an earlier daemon wrote, where that kept it', async () => {
+    const store = session.store();
+    const old = { ...message('m-1'), address: ADDRESS };
+    const record = newRecord(old, { files: [], nonce: 'unused', now: Date.now() });
+    const { nonce: _none, ...kept } = { ...record, state: 'waiting' as const };
+    store.begin(messageRecordSchema.parse(kept));
+    const service = daemon();
+    await until('it is given', async () => session.typed.length === 1);
+    expect(session.typed).toEqual(['[message m-1 from ada]\nLook at the last commit.\n[end of message m-1]']);
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'submitted' });
   });
 
   it('[MSG-3] is refused when its id was used for another text', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_DOCUMENT_BYTES } from '../../../src/fibers/document.ts';
@@ -169,6 +169,14 @@ describe('svc fiber', () => {
     expect(JSON.parse(outcome.out)).toMatchObject({
       checked: 2,
       problems: [{ message: expect.stringContaining('line 3') }],
+    });
+    renameSync(join(temp.root, '.fibers/bad'), join(temp.root, '.fibers/renamed'));
+    temp.write('renamed/bad.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\n---\n');
+    writeFileSync(join(temp.root, '.fibers/a/.DS_Store'), '');
+    const [from, to] = ['bad', 'renamed'].map((name) => join(temp.root, '.fibers/renamed', `${name}.md`));
+    expect(await run(['check'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`run: mv ${from} ${to}\n1 checked, 1 to fix\n`),
     });
   });
 
