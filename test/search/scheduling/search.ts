@@ -63,8 +63,11 @@ async function searchIn(all: typeof CASES, options: SearchOptions): Promise<Sear
     ]);
     cases += 1;
     log(`${id}: ${problems.length} problems`);
-    for (const problem of problems)
-      findings.push({ title: `${id}: ${problem}`, replay: replayCommand(name, seed, id) });
+    for (const problem of problems) {
+      const title = `${id}: ${problem}`;
+      log(title);
+      findings.push({ title, replay: replayCommand(name, seed, id) });
+    }
   });
   return { cases, findings };
 }
