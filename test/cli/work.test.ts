@@ -333,6 +333,14 @@ describe('svc kill', () => {
       err: '',
     });
     await server.close();
+    const late = 'The poller component did not answer kill within 30000 ms';
+    await serve({
+      'POST /kill': { status: 504, body: { error: 'deadline_exceeded', message: `${late}; try again` } },
+    });
+    expect((await machine.svc('kill', 'a', '--yes')).err).toBe(
+      `svc: ${late}; whether it was done is not known; look with svc status before you do it again\n`,
+    );
+    await server.close();
     await serve({ 'POST /kill': { status: 404, body: { error: 'fiber_not_found', message: 'no fiber a' } } });
     expect(await machine.svc('kill', 'a', '--yes')).toEqual({ code: 1, out: '', err: 'svc: no fiber a\n' });
   });

@@ -55,6 +55,11 @@ describe('svc run', () => {
       project_dir: home.project('mine'),
       attach: 'svc attach write-a-hello-md-2',
     });
+    // Both were started for the request, so that equal runs are told the same.
+    for (const id of ['write-a-hello-md', 'write-a-hello-md-2']) {
+      const { entries } = JSON.parse((await typed(`svc log ${id} --json`)).stdout);
+      expect(entries[0]).toMatchObject({ kind: 'dispatch', by_request: true });
+    }
     // Nothing ran before the first of them, so nothing of it was held.
     const state = JSON.parse((await typed('svc status --json')).stdout).state;
     expect(state.boot_quarantine).toMatchObject({ active: false, held: 0 });

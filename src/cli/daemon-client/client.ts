@@ -155,19 +155,31 @@ async function exchange(
   const deadline_ms = host === undefined ? DEADLINE_MS[method] : FORWARDED_MS;
   const limits = { deadline_ms, most_bytes: MOST_BYTES };
   const asked = host === undefined ? '' : ` what it is asked of ${host}`;
+  const is_write = method === 'POST' && (body as { dry_run?: boolean } | undefined)?.dry_run !== true;
   const answer = await askWhileAlive({ ...request, ...limits }).catch((error: Error) => {
+    const late = is_write && error instanceof AnswerTooLate ? `; ${NOT_KNOWN}` : '';
     throw new CodedError(
       'daemon_unreachable',
-      `the daemon (pid ${daemon.pid}) does not answer${asked}: ${error.message}; see: svc daemon logs`,
+      `the daemon (pid ${daemon.pid}) does not answer${asked}: ${error.message}${late}; see: svc daemon logs`,
       { cause: error },
     );
   });
   const refusal = answer.headers[REFUSAL_CODE_HEADER.toLowerCase()];
   return {
     status: answer.status,
-    body: answer.body,
+    body: is_write ? withDoubt(answer.body) : answer.body,
     ...(typeof refusal === 'string' && { refusal }),
   };
+}
+
+const NOT_KNOWN = 'whether it was done is not known; look with svc status before you do it again';
+
+/** A write whose time ran out inside the daemon may still be done: its error must not ask to try again. */
+function withDoubt(body: unknown): unknown {
+  const parsed = errorBodySchema.safeParse(body);
+  if (!parsed.success || parsed.data.error !== 'deadline_exceeded') return body;
+  const said = (parsed.data.message ?? 'the daemon did not answer in time').replace(/; try again$/, '');
+  return { ...parsed.data, message: `${said}; ${NOT_KNOWN}` };
 }
 
 /** Waits for an answer that may take minutes only for as long as the daemon answers anything. */

@@ -24,7 +24,7 @@ import { errorOf } from '../daemon-client/client.ts';
 import { howToLeave, showTerminal } from './attach.ts';
 import { readBody } from './fiber/body.ts';
 import { sharedFolderWarnings } from './lifecycle/shared-folder.ts';
-import { runLifecycle } from './lifecycle/write.ts';
+import { installedBlock, runLifecycle } from './lifecycle/write.ts';
 import { requireProjectFolder } from './resolve-dir.ts';
 import { type Candidate, chooseAgent } from './run/choose-agent.ts';
 import { type ChosenStore, chooseStore, makeStore, plannedStore } from './run/home-store.ts';
@@ -75,8 +75,8 @@ export const verb = defineVerb({
     requireTmux(context.env.PATH ?? '');
     const { agent, findings } = await agentFor(context, { asked: given.agent, effort, project_dir });
     const fiber = fiberOf((await readBody(context, task)) ?? '');
-    if (dry_run === true)
-      return rehearsed(rehearseRun(context, { chosen, fiber, agent: agent.id, project_dir, worktree }));
+    const service = { project_dir, agent: agent.id, effort, host: undefined, surface: undefined, worktree };
+    if (dry_run === true) return rehearsed(rehearseRun(context, { chosen, fiber, service }));
 
     const settings = readSettings(context.env);
     const say = (label: string, text: string) => {
@@ -89,30 +89,37 @@ export const verb = defineVerb({
     await whileTelling(context, 'The daemon takes up the store', () =>
       untilPolled(context, daemon, store.root),
     );
-    const { id, uid } = await createFiber(store, fiber);
+    const { id, uid } = await createFiber(store, withBlock(context, store, fiber, service));
     say('fiber', id);
     say(
       'daemon',
       `${started ? 'started' : 'runs'}, ${boardAddress(listen)?.replace(/\/$/, '') ?? listen[0]}`,
     );
-    const service = { project_dir, agent: agent.id, effort, host: undefined, surface: undefined, worktree };
-    await runLifecycle(
-      context,
-      { fiber: id, store: store.root, dry_run: undefined, local: undefined, json: true },
-      () => ({ action: 'install', ...service }),
-    );
+    const svc = svcOf(settings);
+    const notKnown = (error: unknown) =>
+      isCoded(error, 'deadline_exceeded') || isCoded(error, 'daemon_unreachable')
+        ? new CodedError(
+            error.code,
+            `whether ${id} was started is not known: ${error.message}; look with: ${svc} status ${shellWord(id)}, and if it did not start: ${svc} dispatch ${shellWord(id)}`,
+          )
+        : error;
     const answer = await whileTelling(context, 'The worker starts', () =>
       daemon.request('POST', '/dispatch', { fiber_id: uid ?? id }),
-    );
+    ).catch((error) => {
+      throw notKnown(error);
+    });
     const refused = refusedSchema.safeParse(answer.body);
-    const svc = svcOf(settings);
-    if (refused.success)
+    if (refused.success) {
+      // Armed, it starts as soon as what keeps it back is gone.
+      const own = { fiber: id, store: store.root, dry_run: undefined, local: undefined, json: true };
+      await runLifecycle(context, own, () => ({ action: 'resume' }));
       throw new CodedError(
         refused.data.reason,
         `${id} is kept and does not start yet: ${refused.data.message}; see: ${svc} why ${shellWord(id)}`,
       );
+    }
     const launched = dispatchedSchema.safeParse(answer.body);
-    if (!launched.success) throw errorOf(answer, '/dispatch');
+    if (!launched.success) throw notKnown(errorOf(answer, '/dispatch'));
     const { mux_session } = launched.data;
     // With a git worktree, its start has moved it.
     const folder = store.read(id).project_dir ?? project_dir;
@@ -207,18 +214,24 @@ function planFiber(store: Store, fiber: NewFiber): ReturnType<Store['planCreate'
   }
 }
 
+type Service = Omit<Parameters<typeof installedBlock>[2], 'action'> & { agent: string; project_dir: string };
+
+/**
+ * The fiber with its svc block, so that one write makes all of it. It is not armed: the daemon starts it for the request of
+ * `svc run`, and never by itself beside it.
+ */
+function withBlock(context: CliContext, store: Store, fiber: NewFiber, service: Service): NewFiber {
+  const { document } = planFiber(store, fiber);
+  return { ...fiber, svc: installedBlock(context, document, { action: 'install', ...service }) };
+}
+
 function rehearseRun(
   context: CliContext,
-  plan: {
-    chosen: ChosenStore;
-    fiber: NewFiber;
-    agent: string;
-    project_dir: string;
-    worktree: true | undefined;
-  },
+  { chosen, fiber, service }: { chosen: ChosenStore; fiber: NewFiber; service: Service },
 ): Rehearsal {
-  const { chosen, fiber, agent, project_dir, worktree } = plan;
-  const planned = planFiber(plannedStore(context, chosen), fiber);
+  const { agent, project_dir, worktree } = service;
+  const in_store = plannedStore(context, chosen);
+  const planned = planFiber(in_store, withBlock(context, in_store, fiber, service));
   const { id } = planned.document;
   const store = [
     ...(chosen.missing.folder ? [rehearsal(`make the store ${chosen.root}`)] : []),

@@ -6,7 +6,7 @@ import { removeHold } from '../../../config/hold-files.ts';
 import { dataPaths } from '../../../config/paths.ts';
 import { resolveDirectory } from '../../../config/resolve-directory.ts';
 import { readSettings } from '../../../config/settings.ts';
-import { type FiberDocument, fiberDocumentSchema } from '../../../contract/fiber.ts';
+import { type FiberDocument, fiberDocumentSchema, type SvcBlock } from '../../../contract/fiber.ts';
 import {
   actedSchema,
   type LifecycleRequest,
@@ -16,6 +16,7 @@ import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
 import { readInput, sentenceOfFault } from '../../../contract/read-input.ts';
 import type { Surface } from '../../../contract/surface.ts';
+import type { DocumentWithBody } from '../../../fibers/document.ts';
 import type { FoundFiber } from '../../../fibers/find-fiber.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../../../fibers/store.ts';
@@ -258,6 +259,19 @@ function rehearseHere(context: CliContext, found: FoundFiber, request: Lifecycle
     deedWords(request.action),
     found.store.planEdit(found.id, planHere(context, request)),
   );
+}
+
+/** The `svc` block of a new fiber that is installed with these fields. */
+export function installedBlock(
+  context: CliContext,
+  fiber: DocumentWithBody,
+  fields: Extract<LifecycleFields, { action: 'install' }>,
+): SvcBlock {
+  const edit = planHere(context, requestOf({ ...fields, fiber: fiber.id }))(fiber);
+  const own = Object.entries(edit?.set ?? {}).flatMap(([path, value]) =>
+    path.startsWith('svc.') && value !== undefined ? [[path.slice('svc.'.length), value]] : [],
+  );
+  return Object.fromEntries(own) as SvcBlock;
 }
 
 function planHere(context: CliContext, request: LifecycleRequest): PlanEdit {
