@@ -37,12 +37,10 @@ export function uncommittedRows(
         // The folder is the document's: no request names one.
         const { fiber } = await poller.call('fiber', { id: reference });
         const folder = workFolderOf(fiber);
-        const { id: fiber_id, uid, twins } = fiber;
-        const work = await workIn(folder, patch);
-        return {
-          status: 200,
-          json: { host, fiber_id, uid, ...(twins === undefined ? {} : { twins }), folder, work },
-        };
+        const { id: fiber_id, twins } = fiber;
+        // By a ULID that others have, a client would find their commits.
+        const uid = twins === undefined ? fiber.uid : null;
+        return { status: 200, json: { host, fiber_id, uid, folder, work: await workIn(folder, patch) } };
       },
     }),
   ];

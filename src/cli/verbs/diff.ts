@@ -45,8 +45,7 @@ export const verb = defineVerb({
     askForFiber(context, { fiber, host }, async ({ daemon, fiber: meant }): Promise<Outcome> => {
       const asked = `/uncommitted?fiber=${encodeURIComponent(meant)}${patch === true ? '&patch=1' : ''}`;
       const now = await daemon.get(asked, uncommittedSchema);
-      const commits =
-        now.uid === null || now.twins !== undefined ? [] : await newestCommits(daemon, now.uid, lines);
+      const commits = now.uid === null ? [] : await newestCommits(daemon, now.uid, lines);
       if (patch !== true) {
         const page = `${commitTable(commits, now.work, { width: context.width, now: context.clock.now() })}${uncommittedPage(now)}`;
         return { json: { ...now, commits }, text: page };

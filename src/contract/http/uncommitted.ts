@@ -37,9 +37,8 @@ export type NoWorkTree = z.infer<typeof noWorkTreeSchema>;
 export const uncommittedSchema = z.object({
   host: z.string(),
   fiber_id: z.string(),
+  /** Null too where another document has it. */
   uid: z.string().nullable(),
-  /** The paths of the documents with the same ULID, whose commits cannot be told apart; absent for none. */
-  twins: z.array(z.string()).optional(),
   /** Where its workers work; null if it names none. */
   folder: z.string().nullable(),
   work: z.union([workTreeSchema, noWorkTreeSchema]),
