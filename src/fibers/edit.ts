@@ -20,8 +20,8 @@ const OWN_KEYS = new Set(['status', 'tempered', 'closed-at', 'updated-at']);
 
 /**
  * Applies an edit to a document's text and returns the new text. Lines outside the edit keep their bytes: unknown keys,
- * comments, order, quoting, line ends. `updated-at` is stamped always; `closed-at` when the status becomes closed, and
- * removed when it is reopened. A map that becomes empty is removed.
+ * comments, order, quoting, line ends. `updated-at` is stamped always; `closed-at` when the status becomes closed, unless
+ * the edit names it, and removed when it is reopened. A map that becomes empty is removed.
  *
  * Throws `invalid_document` if the frontmatter cannot be parsed or cannot take the change, `invalid_request` for a path
  * or value that a fiber cannot have, `body_too_large` for frontmatter over its limits. `now` is in milliseconds since
@@ -130,7 +130,7 @@ function planSplices(data: Record<string, unknown>, edit: DocumentEdit, now: str
       : data.status;
   if (after === 'closed') {
     const stamped = data.status === 'closed' && data['closed-at'] != null;
-    if (!stamped && !Object.hasOwn(set, 'closed-at')) set['closed-at'] = now;
+    if (!stamped && !Object.hasOwn(set, 'closed-at') && !unset.includes('closed-at')) set['closed-at'] = now;
   } else if (after !== data.status && !Object.hasOwn(set, 'closed-at')) unset.push('closed-at');
   set['updated-at'] = now;
   return [

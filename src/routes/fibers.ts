@@ -2,6 +2,7 @@ import { CodedError } from '../base/errors.ts';
 import {
   compositeFibersQuerySchema,
   createFiberSchema,
+  editedReplySchema,
   editFiberSchema,
   fiberReplySchema,
   fibersCompositeSchema,
@@ -121,7 +122,7 @@ export function fibersRows(
       state: 'ready',
       body: editFiberSchema,
       body_limit: DOCUMENT_LIMIT,
-      replies: { 200: fiberReplySchema.or(rehearsalSchema) },
+      replies: { 200: editedReplySchema.or(rehearsalSchema) },
       async handler({ body }) {
         return { status: 200, json: await poller.call('edit_fiber', body) };
       },

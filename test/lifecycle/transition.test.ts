@@ -3,6 +3,8 @@ import { FIBER_KINDS, FIBER_STATUSES } from '../../src/contract/fiber.ts';
 import { TRANSITION_TARGETS, type TransitionTarget } from '../../src/contract/http/lifecycle.ts';
 import { parseDocument } from '../../src/fibers/document.ts';
 import { editDocument } from '../../src/fibers/edit.ts';
+import { readFrontmatter, splitFrontmatter } from '../../src/fibers/frontmatter.ts';
+import { oldFields } from '../../src/fibers/undo.ts';
 import { planConclude } from '../../src/lifecycle/run-transitions.ts';
 import { planTransition } from '../../src/lifecycle/transition.ts';
 import { NOW, ULID } from '../fixtures/fibers/fiber-document.ts';
@@ -96,5 +98,35 @@ describe('planTransition', () => {
       expect(after.svc?.runtime?.handed_off_at).toBe(new Date(NOW).toISOString());
     // Once there, the same move is nothing.
     if (!running) expect(move(FACTS).action).toBe('none');
+  });
+});
+
+describe('oldFields', () => {
+  const STAMPS = ['', 'closed-at: 2026-02-03T04:05:06.000Z\n', "closed-at: '2026-02-03'  # by hand\n"];
+  const moves = rows
+    .filter(({ running, target }) => !running && target !== 'inFlight')
+    .flatMap((row) => STAMPS.map((stamp) => ({ ...row, stamp })));
+  const fieldsOf = (text: string) => {
+    const { 'updated-at': _, ...fields } = readFrontmatter(splitFrontmatter(text)?.yaml ?? '').data;
+    return fields;
+  };
+
+  it.each(moves)(
+    '[WPL-2] put back every field, stamps included: $kind $status tempered=$tempered to $target, $stamp',
+    ({ stamp, ...row }) => {
+      const before = textOf(row).replace('outcome:', `horizon: stashed\ndue: 2026-12-24\n${stamp}outcome:`);
+      const { edit } = planTransition(read(before), row.target, FACTS, NOW);
+      if (edit === null) return;
+      const after = editDocument(before, edit, NOW);
+      const restored = editDocument(after, oldFields(before, after), NOW + 60_000);
+      expect(fieldsOf(restored)).toEqual(fieldsOf(before));
+    },
+  );
+
+  it('put back a map whose keys have dots as a whole, and take away what a write added', () => {
+    const before = `---\nid: ${ULID}\nname: A\nnotes:\n  a.b: 1\n---\n`;
+    const after = editDocument(before, { set: { notes: { 'a.b': 2 }, 'svc.agent': 'one' } }, NOW);
+    expect(oldFields(before, after)).toEqual({ set: { notes: { 'a.b': 1 } }, unset: ['svc'] });
+    expect(fieldsOf(editDocument(after, oldFields(before, after), NOW))).toEqual(fieldsOf(before));
   });
 });

@@ -112,6 +112,20 @@ export const nestedSchema = z.object({
 });
 export type NestedReply = z.infer<typeof nestedSchema>;
 
+/**
+ * What takes a write back: the fields that it changed as they were, for a `POST /fiber-edit` with `restores`, and the
+ * digest of the document after it, for `expected_digest`.
+ */
+export const undoSchema = z.object({
+  set: z.record(z.string(), z.unknown()),
+  unset: z.array(z.string()),
+  digest: z.string(),
+});
+export type Undo = z.infer<typeof undoSchema>;
+/** `undo`: absent where more than fields was changed. */
+export const editedReplySchema = z.object({ ...fiberReplySchema.shape, undo: undoSchema.optional() });
+export type EditedReply = z.infer<typeof editedReplySchema>;
+
 export const editFiberSchema = z.object({
   fiber_id: referenceSchema.min(1),
   name: name.optional(),
@@ -124,6 +138,8 @@ export const editFiberSchema = z.object({
   set: fieldsSchema.optional(),
   unset: z.array(path).max(WRITE_LIMITS.unset_keys).optional(),
   expected_digest: referenceSchema.optional(),
+  /** The fields are those of an `undo`: nothing is added, as arming a fiber otherwise does. */
+  restores: z.literal(true).optional(),
   collaboration: roster.optional(),
   dry_run: dryRunField,
   origin: referenceSchema.optional(),

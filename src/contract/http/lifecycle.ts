@@ -3,6 +3,7 @@ import { FIELD_LIMITS } from '../document-limits.ts';
 import { fiberKindSchema, WHEN_FREE_AGAIN, WHEN_IDLE } from '../fiber.ts';
 import { surfaceSchema } from '../surface.ts';
 import { referenceSchema } from './bounded.ts';
+import { undoSchema } from './fibers.ts';
 import { dryRunField } from './rehearsal.ts';
 
 const word = z.string().trim().min(1, 'is empty').max(FIELD_LIMITS.text_chars);
@@ -90,6 +91,8 @@ export const TRANSITION_TARGETS = ['drafts', 'inFlight', 'awaitingReview', 'temp
 export const transitionRequestSchema = z.object({
   fiber_id: referenceSchema.min(1),
   target: z.enum(TRANSITION_TARGETS),
+  /** Of the document that the caller saw: another one is refused with `conflict`. */
+  expected_digest: referenceSchema.optional(),
   ...origin,
   ...rehearsed,
 });
@@ -139,7 +142,12 @@ const moved = {
   origin: z.string(),
   action: transitionActionSchema,
 };
-export const transitionedSchema = z.object({ ...moved, invoked: z.literal(true) });
+/** `undo`: absent where the move ended or started a worker, or changed nothing. */
+export const transitionedSchema = z.object({
+  ...moved,
+  invoked: z.literal(true),
+  undo: undoSchema.optional(),
+});
 /** A launch that was refused (422): the fiber stays in its column. */
 export const transitionRefusedSchema = z.object({
   ...moved,

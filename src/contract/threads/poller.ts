@@ -40,6 +40,7 @@ import {
 import { doctorReplySchema } from '../http/doctor.ts';
 import {
   createFiberSchema,
+  editedReplySchema,
   editFiberSchema,
   feedStateSchema,
   fiberReplySchema,
@@ -183,7 +184,7 @@ export const pollerCalls = {
     35_000,
   ),
   create_fiber: write(createFiberSchema, fiberReplySchema, 15_000),
-  edit_fiber: write(editFiberSchema, fiberReplySchema, 15_000),
+  edit_fiber: write(editFiberSchema, editedReplySchema, 15_000),
   nest_fiber: write(nestFiberSchema, nestedSchema, 60_000),
   agent_effort: write(agentEffortSchema, agentEffortReplySchema, 15_000),
   release_quarantine: write(releaseRequestSchema, releasedSchema, 15_000),

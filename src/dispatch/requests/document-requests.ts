@@ -9,7 +9,8 @@ const FIXED_KEYS = ['id', 'created-at'];
 
 /** The edit that `POST /fiber-edit` asks for; throws `invalid_request` for one that no document may take. */
 export function documentEdit(request: EditFiber): DocumentEdit {
-  const { fiber_id, origin, dry_run, expected_digest, collaboration, set, unset, body, ...fields } = request;
+  const { fiber_id, origin, dry_run, expected_digest, restores, collaboration, set, unset, body, ...fields } =
+    request;
   const named = [...Object.keys(set ?? {}), ...(unset ?? [])].find((path) =>
     /^collaboration(\.|$)/.test(path),
   );

@@ -1,6 +1,7 @@
 import type { FiberDocument, FiberRow } from '../../contract/fiber.ts';
 import type {
   CreateFiber,
+  EditedReply,
   EditFiber,
   FiberReply,
   NestedReply,
@@ -10,6 +11,7 @@ import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import { undoOf } from '../../fibers/undo.ts';
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import { planFieldEdit } from '../../lifecycle/field-edit.ts';
 import { requireFieldValues } from '../../lifecycle/field-values.ts';
@@ -28,7 +30,13 @@ type Parts = {
   rows: { row(document: FiberDocument, body: string): FiberRow };
 };
 type PlannedCreate = { root: string; fiber: NewFiber };
-type PlannedEdit = { document: FiberDocument; change: DocumentEdit; digest: string | undefined };
+type PlannedEdit = {
+  document: FiberDocument;
+  change: DocumentEdit;
+  digest: string | undefined;
+  /** As a document is to be changed that is found under the lock. */
+  planned(current: FiberDocument): DocumentEdit;
+};
 type PlannedMove = { document: FiberDocument; under: FiberDocument | null };
 
 /**
@@ -63,24 +71,36 @@ export class DocumentWrites {
 
   edit<Q extends EditFiber>(asked: Q) {
     const { world, memory, agents, documents, rows } = this.#parts;
-    const planned = (document: FiberDocument, change: DocumentEdit) => (current: FiberDocument) => {
-      const running = memory.runs.get(keyOf(document)) !== undefined;
-      return planFieldEdit(current, change, { running }, world.clock.now());
-    };
-    const write: Write<EditFiber, PlannedEdit, Rehearsal, FiberReply> = {
+    const planned =
+      (document: FiberDocument, change: DocumentEdit, restores: boolean) => (current: FiberDocument) => {
+        if (restores) return change;
+        const running = memory.runs.get(keyOf(document)) !== undefined;
+        return planFieldEdit(current, change, { running }, world.clock.now());
+      };
+    const write: Write<EditFiber, PlannedEdit, Rehearsal, EditedReply> = {
       plan: (request) =>
         documents.whenRead(() => {
           const change = documentEdit(request);
           const document = documents.look(request.fiber_id);
           const isOurs = (change.set?.['svc.host'] ?? document.svc?.host ?? world.host) === world.host;
           requireFieldValues(change.set ?? {}, isOurs ? agents() : null);
-          return { change, document, digest: request.expected_digest };
+          return {
+            ...{ change, document, digest: request.expected_digest },
+            planned: planned(document, change, request.restores === true),
+          };
         }),
-      show: async ({ document, change, digest }) =>
-        rehearsedWrite('write', await documents.planEdit(document, planned(document, change), digest)),
-      async apply({ document, change, digest }) {
-        const { body, ...edited } = await documents.edit(document, planned(document, change), digest);
-        return { fiber: rows.row(edited, body) };
+      show: async ({ document, planned, digest }) =>
+        rehearsedWrite('write', await documents.planEdit(document, planned, digest)),
+      async apply({ document, change, planned, digest }) {
+        const shown = change.body === undefined ? await documents.planEdit(document, planned, digest) : null;
+        let on = '';
+        const plan = (current: FiberDocument) => {
+          on = current.digest;
+          return planned(current);
+        };
+        const { body, ...edited } = await documents.edit(document, plan, digest);
+        const undo = shown === null ? undefined : undoOf(shown, on, edited.digest);
+        return { fiber: rows.row(edited, body), ...(undo === undefined ? {} : { undo }) };
       },
     };
     return perform(write, asked);

@@ -13,6 +13,7 @@ import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { SURFACE_RULES } from '../../contract/surface.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { PlannedWrite } from '../../fibers/store.ts';
+import { undoOf } from '../../fibers/undo.ts';
 import { describeFiber, describeUnchanged, isArming, planAction } from '../../lifecycle/actions.ts';
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import { deedWords } from '../../lifecycle/fiber-words.ts';
@@ -139,6 +140,15 @@ export class LifecycleCalls {
     inTurn: ({ fiber_id }, run) => this.#turns.run(keyOf(this.#ports.look(fiber_id)), run),
     plan: async (request) => {
       const document = this.#reread(this.#ports.look(request.fiber_id));
+      const { expected_digest = document.digest } = request;
+      if (document.digest !== expected_digest)
+        throw new CodedError(
+          'conflict',
+          `"${document.id}" was changed in the meantime; read it again first`,
+          {
+            details: { conflict: true, digest: document.digest },
+          },
+        );
       const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: true });
       const facts = this.#facts(run !== undefined);
       const plan = planTransition(document, request.target, facts, this.#ports.world.clock.now());
@@ -164,14 +174,26 @@ export class LifecycleCalls {
         return reply.dispatched ? { ...moved, invoked: true } : { ...moved, ...reply, invoked: false };
       }
       if (plan.end_worker) await this.#end(document);
-      const written = await this.#write(document, this.#editOf(planned));
+      const planEdit = this.#editOf(planned);
+      let on = '';
+      const written = await this.#write(document, (current) => {
+        on = current.digest;
+        return planEdit(current);
+      });
+      const key = keyOf(document);
+      const was_held = this.#ports.memory.quarantine.namedHoldOf(key) !== null;
       const armed = written.status === 'active';
-      this.#settle(written, keyOf(document), {
+      this.#settle(written, key, {
         asks: armed,
         unholds: armed && plan.action === 'resume',
         ended: plan.end_worker || document.status === 'closed',
       });
-      return { ...moved, invoked: true };
+      const undo =
+        planned.written === null || plan.end_worker ? undefined : undoOf(planned.written, on, written.digest);
+      if (undo === undefined) return { ...moved, invoked: true };
+      // The hold is lifted, so that armed again it would start what waited for a person.
+      if (was_held && undo.set.status === 'active') undo.set.status = 'open';
+      return { ...moved, invoked: true, undo };
     },
   };
 
