@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { systemCode } from '../../../src/base/errors.ts';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { Version } from '../../../src/contract/http/version.ts';
 import { Bed, type Daemon, HOST } from '../../faults/bed.ts';
 import { contradictions } from '../../kit/agreement.ts';
 import { launchesOf } from '../../kit/launches.ts';
-import { pause } from '../../kit/until.ts';
+import { pause, until } from '../../kit/until.ts';
 import type { Finding, SearchOptions, SearchReport } from '../contract.ts';
 import { replayCommand } from '../searches.ts';
 import { inLanes, seededBy, shuffled } from '../seeded-order.ts';
@@ -94,7 +95,7 @@ async function problemsUnder(scarcity: Scarcity, seed: string, mild: boolean): P
     stop.abort();
     quota?.lift();
     await bed.dispose();
-    quota?.remove();
+    await quota?.remove();
   }
 }
 
@@ -199,6 +200,16 @@ function setQuota(percent: number, id: string) {
     wrap: ['/bin/sh', '-c', 'echo $$ > "$0" && exec "$@"', join(group, 'cgroup.procs')],
     /** What is ended needs the processor for that. */
     lift: () => limit(null),
-    remove: () => rmdirSync(group),
+    /** Processes that have ended stay in it until somebody has asked how. */
+    remove: () =>
+      until('the end of all that ran in the group', () => {
+        try {
+          rmdirSync(group);
+          return true;
+        } catch (error) {
+          if (systemCode(error) !== 'EBUSY') throw error;
+          return false;
+        }
+      }),
   };
 }
