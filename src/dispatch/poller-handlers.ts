@@ -2,6 +2,7 @@ import { isCoded } from '../base/errors.ts';
 import { agentsReplySchema } from '../contract/agent.ts';
 import { DEFAULT_SURFACE, type Surface } from '../contract/surface.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
+import { requireOwnUid } from '../fibers/fiber-reference.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { agentsReply } from '../harness/agents/registry.ts';
 import { withStorageErrors } from '../platform/storage-error.ts';
@@ -90,9 +91,11 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       const rows = [...documents.all()].filter(({ store }) => !silent.includes(store));
       return withBulk({ catalogue }, encodeCatalogue(rows, documents));
     },
-    async fiber({ id }) {
+    async fiber({ id, own_uid }) {
       const { document, body } = await documents.open(id);
-      return { fiber: rows.row(document, body) };
+      const fiber = rows.row(document, body);
+      if (own_uid === true) requireOwnUid(fiber);
+      return { fiber };
     },
     state: async () =>
       viewState({

@@ -6,7 +6,6 @@ import {
 import type { MessageLine } from '../contract/ledger.ts';
 import type { AskedConversation } from '../contract/threads/ledgers.ts';
 import type { KeptMessage } from '../contract/threads/messages.ts';
-import { requireOwnUid } from '../fibers/fiber-reference.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -20,9 +19,8 @@ export function conversationRows(
     const page = await ledgers.call('conversation', asked);
     if (page.known || asked.fiber === undefined) return page;
     // Another spelling of its id, or a fiber that no worker has had yet; refused if there is no such fiber.
-    const { fiber } = await poller.call('fiber', { id: asked.fiber });
+    const { fiber } = await poller.call('fiber', { id: asked.fiber, own_uid: true });
     if (fiber.uid === null) return page;
-    requireOwnUid(fiber);
     return ledgers.call('conversation', { ...asked, fiber: fiber.uid });
   };
   return [

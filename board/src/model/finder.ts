@@ -4,7 +4,7 @@ import type { FiberRow } from './wire.ts';
 export type Mark = readonly [start: number, end: number];
 
 /** A text, and what matched in it. */
-export type MarkedText = { text: string; matches: readonly Mark[] };
+type MarkedText = { text: string; matches: readonly Mark[] };
 
 /** A fiber that was found; `marks` are parts of its name. */
 export type FoundFiber = {

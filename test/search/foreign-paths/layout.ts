@@ -19,7 +19,7 @@ const PLACES = ['document', 'bare document', 'folder', 'lock', 'journal'] as con
 
 /** One entry of a layout: what `place` holds under the name `name`. */
 export type Entry = { name: string; kind: Kind; place: (typeof PLACES)[number] };
-export const ACTIONS = ['list', 'places', 'read', 'edit', 'create below', 'nest', 'search', 'file'] as const;
+const ACTIONS = ['list', 'places', 'read', 'edit', 'create below', 'nest', 'search', 'file'] as const;
 export type Action = (typeof ACTIONS)[number];
 /** A store to make, and what is done in it, in this order. */
 export type Layout = { follow: boolean; healthy: string[]; entries: Entry[]; actions: Action[] };
