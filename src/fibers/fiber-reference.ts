@@ -1,5 +1,4 @@
 import { alternatives } from '../base/alternatives.ts';
-import { CodedError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-words.ts';
 import { isUlid, leafOf } from './fiber-id.ts';
 
@@ -75,16 +74,6 @@ export function namePaths(fibers: readonly Pick<Twin, 'path'>[]): string {
   const paths = fibers.slice(0, MOST_NAMED).map(({ path }) => path);
   const more = fibers.length > paths.length ? [`${fibers.length - paths.length} more`] : [];
   return [...paths, ...more].join(' and ');
-}
-
-/** Throws `ambiguous_fiber` for a document whose ULID others have: what is known by that may be theirs. */
-export function requireOwnUid({ id, uid, path, twins = [] }: Twin & { twins?: string[] }): void {
-  if (twins.length === 0) return;
-  const fibers = [path, ...twins].map((one) => ({ id: one === path ? id : '', uid, path: one }));
-  throw new CodedError(
-    'ambiguous_fiber',
-    `what happened to ${id} cannot be told from what happened to another: ${namePaths(fibers)}: ${tellApart(fibers)}`,
-  );
 }
 
 /** What a person does about several fibers that one reference names. */

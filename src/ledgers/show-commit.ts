@@ -26,7 +26,7 @@ export async function showCommit(
   env: NodeJS.ProcessEnv,
 ): Promise<Patch> {
   const args = [
-    ...['show', '--no-show-signature', '--no-notes', '--no-mailmap'],
+    ...['show', '--no-show-signature', '--no-notes', '--no-mailmap', '--encoding=UTF-8'],
     ...[...AS_TEXT, ...PATCH_OPTIONS, PATCH_FORMAT, `${sha}^{commit}`, '--'],
   ];
   const limits = { timeout_ms: GIT_TIMEOUT_MS, max_output_bytes: MOST_PATCH };

@@ -27,7 +27,8 @@ export async function fillSubmodules(
   const [theirs, ours] = [await submodulesOf(git, from), await submodulesOf(git, to)];
   if (typeof theirs === 'string') return theirs;
   if (typeof ours === 'string') return ours;
-  const lacking = [...ours].flatMap(([name, is_there]) => (!is_there && theirs.get(name) ? [name] : []));
+  const has = (name: string) => (theirs.get(name) ?? NOT_THERE) !== NOT_THERE;
+  const lacking = [...ours].flatMap(([name, sign]) => (sign === NOT_THERE && has(name) ? [name] : []));
   if (lacking.length === 0) return null;
   const local: string[] = ['-c', 'protocol.file.allow=always'];
   for (const name of lacking) {
@@ -41,16 +42,24 @@ export async function fillSubmodules(
   const update = ['submodule', '--quiet', 'update', '--init', '--recursive', '--', ...lacking];
   if ((await git(to, [...local, ...update], { timeout_ms })).ok) return null;
   const fetched = await git(to, update, { timeout_ms });
-  return fetched.ok ? null : fetched.detail;
+  if (fetched.ok) return null;
+  // Git exits as a hook did that runs when all is checked out.
+  const now = await submodulesOf(git, to);
+  const wanted = [...theirs.keys()].filter((name) => lacking.some((top) => `${name}/`.startsWith(`${top}/`)));
+  const is_there = typeof now !== 'string' && wanted.every((name) => now.get(name) === ' ');
+  return is_there ? null : fetched.detail;
 }
 
-/** The submodules of a work tree, and whether each is checked out; the reason where Git cannot tell. */
-async function submodulesOf(git: RunGit, tree: string): Promise<Map<string, boolean> | string> {
-  const listed = await git(tree, ['submodule', 'status']);
+/** The sign of a submodule that is not checked out; a blank is that of one at its commit. */
+const NOT_THERE = '-';
+
+/** The submodules of a work tree with the sign that Git gives each; the reason where it cannot tell. */
+async function submodulesOf(git: RunGit, tree: string): Promise<Map<string, string> | string> {
+  const listed = await git(tree, ['submodule', 'status', '--recursive']);
   if (!listed.ok) return listed.detail;
   // Of each line: a sign, the commit, the path, and where it is checked out, in parentheses, what describes it.
   const lines = [...listed.text.matchAll(/^([ +U-])[0-9a-f]+ (.+?)(?: \([^()]*\))?$/gm)];
-  return new Map(lines.map(([, sign, name = '']) => [name, sign !== '-']));
+  return new Map(lines.map(([, sign = '', name = '']) => [name, sign]));
 }
 
 /**

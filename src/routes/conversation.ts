@@ -4,6 +4,7 @@ import {
   conversationSchema,
 } from '../contract/http/conversation.ts';
 import type { MessageLine } from '../contract/ledger.ts';
+import { requireOwnUid } from '../contract/own-uid.ts';
 import type { AskedConversation } from '../contract/threads/ledgers.ts';
 import type { KeptMessage } from '../contract/threads/messages.ts';
 import { defineRow, type Row } from '../http/row.ts';

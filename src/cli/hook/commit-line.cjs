@@ -31,7 +31,7 @@
  */
 
 /** Arguments of the one `git` call that describes the last commit; `parseLastCommit` parses its output. */
-const LAST_COMMIT = ['log', '-1', '--no-color', '--format=%H%n%ct%n%s', '--shortstat'];
+const LAST_COMMIT = ['log', '-1', '--no-color', '--encoding=UTF-8', '--format=%H%n%ct%n%s', '--shortstat'];
 
 /**
  * Parses the output of `git log` with `LAST_COMMIT`; null for anything else.

@@ -3,7 +3,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
 import type { SessionsComposite } from '../../../contract/http/sessions.ts';
 import type { SessionLine } from '../../../contract/ledger.ts';
-import { requireOwnUid } from '../../../fibers/fiber-reference.ts';
+import { requireOwnUid } from '../../../contract/own-uid.ts';
 
 /** What the ledger of a host says of the sessions of a fiber; null names the host that answers. */
 export function linesOfHost({ host, origins }: SessionsComposite, at: string | null): SessionLine[] {
@@ -20,7 +20,7 @@ export function runningSession({ runtime }: Pick<FiberRow, 'runtime'>): string |
  * Throws `session_not_found`, and `invalid_request` where several begin so.
  */
 export function chooseConversation(
-  fiber: Pick<FiberRow, 'id' | 'uid' | 'path' | 'twins' | 'runtime' | 'svc'>,
+  fiber: Pick<FiberRow, 'id' | 'path' | 'twins' | 'runtime' | 'svc'>,
   lines: readonly SessionLine[],
   wanted: string | undefined,
 ): string {

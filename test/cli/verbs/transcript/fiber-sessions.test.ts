@@ -37,6 +37,11 @@ describe('the conversation that is shown', () => {
       '2 sessions of work/loader begin with a;',
     );
     expect(() => chooseConversation(fiberAnswer(), [], undefined)).toThrow('svc why work/loader');
+    // The sessions of a ULID that another document has too may be the other's.
+    const copied = fiberAnswer({ twins: ['/store/other.md'] });
+    expect(() => chooseConversation(copied, LINES, undefined)).toThrow(
+      /other\.md have one ULID.*svc fiber new-id/,
+    );
     expect(() => chooseConversation(fiberAnswer({ runtime }), [], undefined)).toThrow(
       'svc attach work/loader',
     );
