@@ -90,10 +90,11 @@ export function createDeliver(
   const send = (address: string, { text, from, message_id }: Said, dry_run = false) =>
     messages.call('send', { ...{ address, text, from, message_id, dry_run }, wake: true });
   const give = async (
-    { text, from = SOMEBODY, message_id = randomUUID(), dry_run = false }: DeliverRequest,
+    { text, from = SOMEBODY, message_id, dry_run = false }: DeliverRequest,
     { id, address, run_id }: Worker,
+    as_message: string = message_id ?? randomUUID(),
   ): Promise<DeliveryAnswer> => {
-    const said = { text, from, message_id };
+    const said = { text, from, message_id: as_message };
     if (address !== null) {
       const receipt = await send(address, said, dry_run);
       if ('dry_run' in receipt) return { status: 200, json: receipt };
@@ -106,7 +107,7 @@ export function createDeliver(
     const outcome = await startOrTell(
       {
         ...{ fiber_id: id, force: true, user_message, dry_run, resume_mode: 'continue' },
-        ends_only: address === null ? null : run_id,
+        ...{ ends_only: address === null ? null : run_id, message_id },
       },
       said,
     );
@@ -134,8 +135,9 @@ export function createDeliver(
       const { message_id, dry_run, fiber_id } = request;
       if (message_id === undefined || dry_run) return give(request, await sessionOf(fiber_id));
       return deliveries.once(message_id, request, {
-        worker: () => sessionOf(fiber_id),
-        deliver: (worker, as_id) => give({ ...request, message_id: as_id }, worker),
+        // The poller knows whether a worker was started with it by an earlier request, of which no answer came.
+        worker: async () => ({ id: fiber_id, address: null, run_id: null }),
+        deliver: (worker, as_message) => give(request, worker, as_message),
       });
     },
   };

@@ -244,22 +244,20 @@ describe('POST /deliver', () => {
 
   describe('with a message_id', () => {
     const named = { ...body, message_id: 'm-1' };
+    const RUNS = { ...DISPATCHED, already_running: true, harness: 'claude', session_uuid: 's-1' };
 
     it('sends a message under that id, and the same one again to the session that had it first', async () => {
       served = await serveRoutes();
-      let runtime: ReturnType<typeof worker>['runtime'] | undefined = worker('running').runtime;
-      served.callers.poller.answers.fiber = () => ({
-        fiber: runtime === undefined ? FIBER : { ...FIBER, runtime },
-      });
+      served.callers.poller.answers.dispatch = () => RUNS;
       served.callers.messages.answers.send = () => RECEIPT;
       const first = await served.post('/api/v1/deliver', named);
-      runtime = undefined;
+      served.callers.poller.answers.dispatch = () => DISPATCHED;
       expect((await served.post('/api/v1/deliver', named)).json).toEqual(first.json);
       expect(served.callers.messages.asked.map(({ input }) => input)).toMatchObject([
         { address: REQUEST.address, message_id: 'm-1' },
         { address: REQUEST.address, message_id: 'm-1' },
       ]);
-      expect(served.callers.poller.asked.map(({ name }) => name)).toEqual(['fiber']);
+      expect(served.callers.poller.asked).toMatchObject([{ name: 'dispatch', input: { message_id: 'm-1' } }]);
     });
 
     it('starts one worker for two requests, also while the first is under way', async () => {
@@ -278,9 +276,8 @@ describe('POST /deliver', () => {
       ['at once', true],
     ])('starts one worker for repeats of a message whose session has ended, %s', async (_, at_once) => {
       served = await serveRoutes();
-      served.callers.poller.answers.fiber = () => ({ fiber: worker('running') });
       served.callers.messages.answers.send = () => ({ ...RECEIPT, status: 'queued', transport: 'held' });
-      served.callers.poller.answers.dispatch = () => DISPATCHED;
+      served.callers.poller.answers.dispatch = () => RUNS;
       await served.post('/api/v1/deliver', named);
       served.callers.messages.answers.send = () => ({
         ...RECEIPT,

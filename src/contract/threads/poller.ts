@@ -116,9 +116,11 @@ function write<
   return { input, output: rehearsalSchema.or(output), deadline_ms };
 }
 
-/** `ends_only`: the one run that the start may end, whatever else is asked; null for none. */
 const startRequestSchema = dispatchRequestSchema.extend({
+  /** The one run that the start may end, whatever else is asked; null for none. */
   ends_only: z.string().nullable().optional(),
+  /** Of its text: a worker that was started with it is answered, and is not told again. */
+  message_id: z.string().optional(),
 });
 export type StartRequest = z.infer<typeof startRequestSchema>;
 

@@ -73,6 +73,7 @@ export class Dispatches
     const authority = {
       kind: 'request' as const,
       force: request.force === true || request.because_limit === true,
+      message_id: request.message_id,
       user_message: said.length === 0 ? null : said.join('\n\n'),
       resume_mode: request.resume_mode ?? null,
       despite_brake: request.despite_brake === true,
@@ -106,9 +107,11 @@ export class Dispatches
       // A start by the poller came to nothing, or waits for a git worktree: this one is asked for all the same.
       if (result.kind === 'moot')
         return this.apply({ ...asked, document: this.#ports.fresh(request.fiber_id) });
-      return withUntold(this.#reply(document, result, true), request);
+      const joined = result.kind !== 'started' || !isToldBy(result.run, request);
+      return withUntold(this.#reply(document, result, joined), request);
     }
-    if (running !== undefined) return withUntold(dispatchedReply(this.#world.host, running, true), request);
+    if (running !== undefined)
+      return withUntold(dispatchedReply(this.#world.host, running, !isToldBy(running, request)), request);
     const earlier = this.#memory.runs.get(keyOf(document));
     const result = await this.#ports.starter.start(document, authority, directory);
     if (result.kind !== 'started') return this.#reply(document, result, false);
@@ -193,6 +196,11 @@ function needsStart(running: Run, document: FiberDocument, request: StartRequest
   if (isReserved(running) || running.app?.missing === true) return true;
   if (request.ends_only !== undefined) return running.run_id === request.ends_only;
   return document.status !== 'active' || request.force === true || request.because_limit === true;
+}
+
+/** The worker was started with the very text of this request, which comes again. */
+function isToldBy({ message_id }: Run, request: StartRequest): boolean {
+  return message_id !== undefined && message_id === request.message_id;
 }
 
 /** What the dispatch API answers for a worker that was started, or runs already. */

@@ -50,6 +50,8 @@ export const runManifestSchema = z.object({
   dispatched_at: z.number(),
   /** Whether a person or program asked for the start; absent for a claim. */
   by_request: z.boolean().optional(),
+  /** Of the text that was asked for with the start, and is in its prompt. */
+  message_id: z.string().optional(),
   /** `claimed`: written before anything was started; `started`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
   ended_at: z.number().nullable(),

@@ -15,6 +15,8 @@ export type Authority =
       kind: 'request';
       force: boolean;
       user_message: string | null;
+      /** Of `user_message`, so that it is not told twice. */
+      message_id?: string | undefined;
       resume_mode?: ResumeMode | null;
       despite_brake?: boolean;
       /** The agent that the fiber is given with the start; null for the one that it has. */

@@ -29,6 +29,8 @@ export type Run = {
   started_at: number;
   /** Whether a person or program asked for the start, or the poller saw it due; absent for a claim and where that was not recorded. */
   by_request?: boolean;
+  /** Of the text that was asked for with the start, and is in its prompt. */
+  message_id?: string;
   /** Boot of the machine it belongs to; null where the OS does not tell. */
   boot_id: string | null;
   /** How far it has come; only `moveRun` changes it. */

@@ -112,6 +112,9 @@ export function planRun(
     ...(checked.work_tree === null ? {} : { work_tree: checked.work_tree }),
     started_at: now,
     by_request: authority.kind === 'request',
+    ...(authority.kind === 'request' && authority.message_id !== undefined
+      ? { message_id: authority.message_id }
+      : {}),
     boot_id: world.bootId,
     state: { kind: 'starting' },
     transcript_path: null,

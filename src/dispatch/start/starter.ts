@@ -199,8 +199,10 @@ export class Starter {
   ): Promise<StartResult> {
     moveRun(run, { kind: 'start_resumed' });
     try {
-      const user_message = authority.kind === 'request' ? authority.user_message : null;
-      const started = await reserved.goOn(this.#world, run, user_message);
+      const { user_message, message_id } =
+        authority.kind === 'request' ? authority : { user_message: null, message_id: undefined };
+      const is_told = message_id !== undefined && message_id === run.message_id;
+      const started = await reserved.goOn(this.#world, run, is_told ? null : user_message);
       if (started.kind === 'started') this.#cameUp(document, run, authority);
       if (started.kind === 'started' || started.kind === 'moot') return started;
       return this.#refuse(document, started.refusal);
