@@ -5,18 +5,22 @@ import { readRegularFileSync } from '../platform/regular-file.ts';
 import type { StoreProblem } from './check.ts';
 import { MAX_DOCUMENT_BYTES, parseRow } from './document.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
+import type { Store } from './store.ts';
 
 /**
  * The folders of a store whose document has another name than its folder, so that nothing lists it: the folder was renamed,
  * or an archive wrote one of both names in another form of Unicode. A folder without the document of a fiber only groups
  * others, and whatever lies beside a document belongs to it.
  */
-export function unlistedDocuments(root: string): StoreProblem[] {
+export function unlistedDocuments(store: Store): StoreProblem[] {
+  const { root } = store;
   const problems: StoreProblem[] = [];
   const walk = (path: string): void => {
     let entries: Dirent[];
     try {
-      entries = readdirSync(join(root, FIBERS_FOLDER, path), { withFileTypes: true });
+      const folder = join(root, FIBERS_FOLDER, path);
+      if (!store.hasFolder(folder)) return;
+      entries = readdirSync(folder, { withFileTypes: true });
     } catch {
       // The listing says so.
       return;

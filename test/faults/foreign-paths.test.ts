@@ -58,7 +58,7 @@ it('[DSP-1] lists, edits and starts the healthy fibers of a store that has links
   link('.nest.json', onDisk('journal.txt'));
   await disk!.hold();
   const daemon = await released();
-  await until('the healthy fibers started', () => uids.every((uid) => startsOf(uid) > 0), 20_000);
+  await until('the healthy fibers started', () => uids.every((uid) => startsOf(uid) > 0), 60_000);
   const rows = await rowsOf(daemon);
   expect(rows.get('file')).toContain(`leads out of its store, to ${onDisk('a.txt')}`);
   expect(rows.get('chain')).toContain('leads out of its store, to ');
@@ -66,7 +66,7 @@ it('[DSP-1] lists, edits and starts the healthy fibers of a store that has links
   expect(rows.get('dangling')).toContain('does not exist');
   expect(rows.has('folder')).toBe(false);
   const late = await bed.fiber('late');
-  await until('a fiber that was added later started', () => startsOf(late) > 0, 20_000);
+  await until('a fiber that was added later started', () => startsOf(late) > 0, 60_000);
   expect(
     (await daemon.post('/fiber-edit', { fiber_id: 'file', outcome: 'x' })).status,
   ).toBeGreaterThanOrEqual(400);
@@ -81,18 +81,19 @@ it('[DSP-1] lists, edits and starts the healthy fibers of a store that has links
   symlinkSync(onDisk('moved'), inStore('moved'));
   await until('the moved fiber gone', async () => !(await rowsOf(daemon)).has('moved'));
   const last = await bed.fiber('last');
-  await until('one more fiber started', () => startsOf(last) > 0, 20_000);
-  const state = await daemon.state();
-  expect(state.poll_health.stores.map((one) => one.state)).toEqual(['ok', 'ok']);
+  await until('one more fiber started', () => startsOf(last) > 0, 60_000);
+  await daemon.stateWhen('both stores listed', ({ poll_health }) =>
+    poll_health.stores.every((one) => one.state === 'ok'),
+  );
   const { components } = (await daemon.get<Version>('/version')).json;
   expect(components.filter((one) => one.state !== 'running' || one.restarts > 0)).toEqual([]);
-  const checked = await bed.svc(['fiber', 'check'], { timeout_ms: 20_000 });
+  const checked = await bed.svc(['fiber', 'check'], { timeout_ms: 60_000 });
   expect(checked).toMatchObject({
     kind: 'exited',
     code: 1,
     stdout: expect.stringContaining(onDisk('a.txt')),
   });
-  const listed = await bed.svc(['fiber', 'ls'], { timeout_ms: 20_000 });
+  const listed = await bed.svc(['fiber', 'ls'], { timeout_ms: 60_000 });
   expect(listed).toMatchObject({ kind: 'exited', stdout: expect.stringContaining('near') });
 });
 
@@ -109,7 +110,7 @@ it('[DSP-1] [DSP-4] keeps the fibers of other places running where a folder of a
     await net.hold();
     await bed.fiber('dead', { store: other, project_dir: onDisk('project') });
     const uids = [await bed.fiber('near'), await bed.fiber('far', { store: other })];
-    await until('the healthy fibers started', () => uids.every((uid) => startsOf(uid) > 0), 30_000);
+    await until('the healthy fibers started', () => uids.every((uid) => startsOf(uid) > 0), 60_000);
     const { poll_health, blocked } = await daemon.stateWhen(
       'the disks named',
       (now) =>
@@ -127,7 +128,7 @@ it('[DSP-1] [DSP-4] keeps the fibers of other places running where a folder of a
       [
         ['fiber', 'check'],
         ['fiber', 'ls'],
-      ].map((verb) => bed.svc(verb, { timeout_ms: 30_000 })),
+      ].map((verb) => bed.svc(verb, { timeout_ms: 60_000 })),
     );
     expect(checked).toMatchObject({ kind: 'exited', code: 1 });
     for (const path of [join(bed.root, 'away'), inStore('net')])

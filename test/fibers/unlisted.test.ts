@@ -59,10 +59,10 @@ describe('a folder whose document has another name', () => {
     const { uid } = await temp.store.create({ name: 'a' });
     move();
     expect(temp.store.list().documents).toEqual([]);
-    const problems = unlistedDocuments(temp.root);
+    const problems = unlistedDocuments(temp.store);
     expect(problems).toEqual([{ path: at(folder), message: expect.stringMatching(says) }]);
     mend(problems[0]!.message);
-    expect(unlistedDocuments(temp.root)).toEqual([]);
+    expect(unlistedDocuments(temp.store)).toEqual([]);
     expect(temp.store.list().documents).toMatchObject([{ id, uid }]);
   });
 
@@ -72,7 +72,7 @@ describe('a folder whose document has another name', () => {
       mkdirSync(at('b'), { recursive: true });
       renameSync(at(`${name}/${name}.md`), at(`b/${name}.md`));
     }
-    expect(unlistedDocuments(temp.root)).toEqual([
+    expect(unlistedDocuments(temp.store)).toEqual([
       {
         path: at('b'),
         message: expect.stringMatching(/there are a.md, c.md; give each a folder of its name$/),
@@ -94,6 +94,6 @@ describe('a folder whose document has another name', () => {
     write('.trash/z/y.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\n---\n');
     mkdirSync(at('linked'));
     symlinkSync(at('a/a.md'), at('linked/other.md'));
-    expect(unlistedDocuments(temp.root)).toEqual([]);
+    expect(unlistedDocuments(temp.store)).toEqual([]);
   });
 });

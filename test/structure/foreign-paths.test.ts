@@ -78,6 +78,10 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
     uses: ['readdirSync'],
     reason: 'lists the folder of a document that `requireOwn` judged',
   },
+  'src/fibers/unlisted.ts': {
+    uses: ['readdirSync'],
+    reason: 'lists a folder after `hasFolder` found no link on its way and an answering disk',
+  },
   'src/fibers/sweep.ts': {
     uses: ['readdirSync', 'statSync'],
     reason: 'follows `.fibers` alone, whose disk answered, and lists folders that it found to be no links',

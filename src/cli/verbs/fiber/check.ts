@@ -21,7 +21,7 @@ export const verb = defineVerb({
     const problems = [
       ...opened.problems.map((problem) => ({ path: '', message: problem.message })),
       ...checkListings(listings),
-      ...opened.stores.flatMap(({ root }) => unlistedDocuments(root)),
+      ...opened.stores.flatMap(unlistedDocuments),
     ];
     const checked = listings.reduce((sum, listing) => sum + listing.documents.length, 0);
     const lines = problems.map(({ path, message }) =>
