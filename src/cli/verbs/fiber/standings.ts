@@ -6,7 +6,7 @@ import { connectDaemon } from '../../daemon-client/client.ts';
 import { placedRowSchema, placeWords } from '../status/place.ts';
 
 /** How long a list waits for the daemon, in milliseconds: the documents alone are a list too. */
-const MOST_MS = 2_000;
+const WAIT_MS = 2_000;
 const rowsSchema = z.object({ host: z.string(), fibers: z.array(placedRowSchema) });
 
 /** By the path of its document, what a fiber does that is to be worked on; empty where no daemon tells. */
@@ -21,6 +21,6 @@ export async function readStandings(context: CliContext): Promise<ReadonlyMap<st
       if (words !== null) found.set(row.path, words);
     }
   };
-  await within(context.clock, MOST_MS, read());
+  await within(context.clock, WAIT_MS, read());
   return found;
 }
