@@ -211,7 +211,14 @@ class Desk {
             const { status, json } = await this.#deliver.deliver(body);
             return { given: status === 200, ...(json as { receipt?: Receipt }) };
           });
-        await Promise.all(one.twice ? [deliver(), sleep(this.world.clock, 15).then(deliver)] : [deliver()]);
+        await Promise.all(
+          one.twice
+            ? [
+                deliver(),
+                sleep(this.world.clock, this.#scenario.deadline_ms === null ? 15 : 40).then(deliver),
+              ]
+            : [deliver()],
+        );
         return;
       }
       case 'dispatch':
