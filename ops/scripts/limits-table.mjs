@@ -2323,7 +2323,7 @@ export const LIMITS = [
         'Workers that end before they have a text which waits for one',
         'tries',
         '`conflict`; nothing was given',
-        'API',
+        '',
       ],
       ['routes/metrics.ts', 'POLLER_DEADLINE_MS', 'A part of the metrics', 'milliseconds', 'Left out', ''],
       ['routes/state.ts', 'PART_DEADLINE_MS', 'A part of the state', 'milliseconds', 'Shown as null', ''],
