@@ -204,6 +204,16 @@ export const deathSchema = z.object({
 });
 export type Death = z.infer<typeof deathSchema>;
 
+/** A session that has the name of a fiber's worker, or had it, in which no worker of this daemon runs. */
+export const sessionNotOursSchema = z.object({
+  mux_session: z.string(),
+  message: z.string(),
+  /** What a person types to end it. */
+  command: z.string(),
+});
+
+export type SessionNotOurs = z.infer<typeof sessionNotOursSchema>;
+
 /** One row of `GET /fibers`. */
 export const fiberRowSchema = fiberDocumentSchema.extend({
   runtime: runViewSchema.optional(),
@@ -219,6 +229,8 @@ export const fiberRowSchema = fiberDocumentSchema.extend({
   held_note: z.string().optional(),
   /** Ids of the other fibers whose workers run in the same work tree; absent where there is none (DSP-6). */
   shares_folder_with: z.array(z.string()).optional(),
+  /** They keep nothing from starting; absent where there is none. */
+  not_ours: z.array(sessionNotOursSchema).optional(),
   /** The first gate that keeps the poller from starting this armed fiber now; see `GET /why`. */
   gate: z.enum(GATES).optional(),
   next_due_at: z.number().optional(),

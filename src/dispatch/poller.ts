@@ -132,6 +132,7 @@ export async function startPoller(
     }),
     incidents: new IncidentBook({ path: surroundings.incidentsFile, logger }),
     deaths: new LastDeaths(),
+    not_ours: new Map(),
     starting: new Set(),
     unconcluded: new Map(),
     leases,

@@ -9,6 +9,7 @@ import { hasPlace } from './due/places.ts';
 import type { Due } from './due/standing.ts';
 import type { Feed, RowFacts } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
+import { viewNotOurs } from './holds/not-ours.ts';
 import { recordChange } from './run/document-changes.ts';
 import { restsAt } from './run/run-phase.ts';
 import { followDocuments, viewRun } from './run/runs.ts';
@@ -209,8 +210,8 @@ function feedState(stores: readonly StoreHealth[]): FeedState {
 
 /** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
 function rowFacts(
-  world: Pick<World, 'clock' | 'host'>,
-  memory: Pick<Memory, 'adopted' | 'deaths' | 'quarantine' | 'refusals' | 'runs'>,
+  world: Pick<World, 'clock' | 'host' | 'settings'>,
+  memory: Pick<Memory, 'adopted' | 'deaths' | 'not_ours' | 'quarantine' | 'refusals' | 'runs'>,
   document: FiberDocument,
   due: Due | null,
   facts: EligibilityFacts,
@@ -218,6 +219,7 @@ function rowFacts(
   const key = keyOf(document);
   const run = memory.runs.get(key);
   const blocked = memory.refusals.get(key);
+  const not_ours = viewNotOurs(world, memory, document);
   const last_death = memory.deaths.of(document, world.host, memory.runs);
   const held = memory.adopted && isPendingStart(document, facts) ? facts.held : null;
   const note = held === null ? null : (memory.quarantine.namedHoldOf(key)?.note ?? null);
@@ -228,6 +230,7 @@ function rowFacts(
       : { runtime: viewRun(run, world.clock.now()), ...sharing(run, memory.runs.all()) }),
     ...(blocked === undefined ? {} : { blocked }),
     ...(last_death === undefined ? {} : { last_death }),
+    ...(not_ours === undefined ? {} : { not_ours }),
     ...(held === null ? {} : { held }),
     ...(note === null ? {} : { held_note: note }),
     ...(verdict === null || verdict.eligible || document.svc?.host !== world.host

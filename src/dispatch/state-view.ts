@@ -5,6 +5,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import { placesOf } from './due/fiber-facts.ts';
 import { standingDue } from './due/standing.ts';
 import type { Memory } from './holds/memory.ts';
+import { viewNotOurs } from './holds/not-ours.ts';
 import { explainResources } from './holds/resource-words.ts';
 import { viewRun } from './run/runs.ts';
 import { mendOfLease, refusalOfLease } from './stores/store-leases.ts';
@@ -48,6 +49,12 @@ export function viewState(options: {
     deaths: rowsOf(world, (document) => memory.deaths.of(document, world.host, memory.runs)),
     pending_launch: pending.map(({ document, ...hold }) => ({ ...reference(document), ...hold })),
     standing_roles: standingRows(world, memory),
+    not_ours: [...memory.not_ours.keys()].flatMap((uid) => {
+      const document = world.documents.byUid(uid);
+      if (document === undefined) return [];
+      const sessions = viewNotOurs(world, memory, document) ?? [];
+      return sessions.map((one) => ({ ...one, ...reference(document) }));
+    }),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
     boot_quarantine: {
       active: quarantine.active && (held > 0 || !quarantine.first_start),

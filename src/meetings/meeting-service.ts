@@ -1,7 +1,6 @@
 import { sleep } from '../base/clock.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
-import { shellLine } from '../base/shell-word.ts';
 import type { Meeting } from '../contract/http/meeting.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { MeetingMode } from '../contract/recorder.ts';
@@ -14,6 +13,7 @@ import type {
 } from '../contract/threads/audio.ts';
 import type { RecorderStarted } from '../contract/threads/recorder-session.ts';
 import type { ProcessIdentity } from '../platform/process-facts.ts';
+import { killCommand } from '../platform/tmux-command.ts';
 import { FollowedRecorder, type FollowedRecorderOptions } from './followed-recorder.ts';
 import { nameOf, timeOfDay, titleOf } from './meeting-name.ts';
 import { type MeetingRecord, RECORDER_SESSION } from './meeting-record.ts';
@@ -265,17 +265,10 @@ export class MeetingService {
       if (tries === DUPLICATE_TRIES)
         throw new NotStarted(
           'session_name_taken',
-          `The session ${RECORDER_SESSION} is there, and no meeting of this daemon is in it; end it with: ${this.#killSession()}`,
+          `The session ${RECORDER_SESSION} is there, and no meeting of this daemon is in it; end it with: ${killCommand(this.#in.tmux_socket, RECORDER_SESSION)}`,
         );
       await sleep(clock, DUPLICATE_WAIT_MS);
     }
-  }
-
-  /** The command that ends the session of a recorder. */
-  #killSession(): string {
-    const { tmux_socket } = this.#in;
-    const server = tmux_socket === null ? [] : ['-S', tmux_socket];
-    return shellLine(['tmux', ...server, 'kill-session', '-t', `=${RECORDER_SESSION}`]);
   }
 
   /** Until it records, has failed, or has had its first seconds (MTS-3, MTS-4). */

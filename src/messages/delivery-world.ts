@@ -101,16 +101,17 @@ export function connectDelivery(options: {
       return (await HARNESSES[harness].message_way?.open(place)) ?? null;
     },
     async screen({ harness }, terminal) {
-      const text = (await panes?.screen(terminal)) ?? null;
+      const text = (await panes?.screen(terminal.pane)) ?? null;
       return text === null ? null : HARNESSES[harness].messages.readScreen(text);
     },
-    type: async (terminal, text) => (panes === null ? { kind: 'gone' } : await panes.paste(terminal, text)),
+    type: async (terminal, text) =>
+      panes === null ? { kind: 'gone' } : await panes.paste(terminal.pane, text),
     async composer({ harness }, terminal, text) {
       const program = HARNESSES[harness].messages;
-      const screen = program.holdsText === undefined ? null : ((await panes?.screen(terminal)) ?? null);
+      const screen = program.holdsText === undefined ? null : ((await panes?.screen(terminal.pane)) ?? null);
       return composerShows(program, screen, text);
     },
-    pressEnter: async (terminal) => (await panes?.pressEnter(terminal)) ?? false,
+    pressEnter: async (terminal) => (await panes?.pressEnter(terminal.pane)) ?? false,
     async sizeOf(transcript) {
       if (transcript === null) return 0;
       try {

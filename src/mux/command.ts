@@ -1,5 +1,5 @@
 import { CodedError } from '../base/errors.ts';
-import type { ScreenMark } from './mux.ts';
+import type { PaneAddress, ScreenMark } from './mux.ts';
 import { isSessionName } from './session-name.ts';
 
 /**
@@ -62,7 +62,10 @@ export function commandArgv(...commands: readonly TmuxCommand[]): string[] {
   return argv;
 }
 
-/** Format of one line of `list-panes`; the session name comes last, since it may contain spaces. */
+/**
+ * Format of one line of `list-panes`: the session name and the end of a command that starts a `run.sh`. Both may contain
+ * spaces, and no session name holds a colon. tmux writes a line feed in a command as two characters.
+ */
 const PANE_FORMAT = [
   '#{session_id}',
   '#{session_created}',
@@ -72,7 +75,8 @@ const PANE_FORMAT = [
   '#{pane_dead}',
   '#{pid}:#{start_time}',
   '#{version}',
-  '#{session_name}',
+  '#{exit-unattached}',
+  '#{session_name}:#{?#{m:*/run.sh*,#{pane_start_command}},#{=-250:pane_start_command},}',
 ].join(' ');
 
 export function listPanes(): TmuxCommand {
@@ -88,8 +92,8 @@ export function listSessions(): TmuxCommand {
 }
 
 /**
- * Makes a detached session. The same sequence turns off two options that a user's configuration may set:
- * `destroy-unattached` would end it at once, `remain-on-exit` would keep its dead pane.
+ * Makes a detached session, prints its id, and sets its options. The options are left as they are where a hook of the user
+ * has renamed the session in between; `ownSession` sets them then.
  */
 export function newSession(spec: {
   name: string;
@@ -107,6 +111,8 @@ export function newSession(spec: {
     [
       'new-session',
       '-d',
+      // A variable that the user has tmux take over from each client would be taken from ours, or removed.
+      '-E',
       '-P',
       '-F',
       '#{session_id} #{pane_pid}',
@@ -120,9 +126,35 @@ export function newSession(spec: {
       '--',
       ...spec.command,
     ],
-    ['set-option', '-t', target, 'destroy-unattached', 'off'],
-    ['set-option', '-w', '-t', target, 'remain-on-exit', 'off'],
+    ['if-shell', '-F', '-t', target, isNamed(spec.name), ownOptions(nameTarget(spec.name))],
   ];
+}
+
+/** Options of the user that would end a session of ours at once, or keep its dead pane, and in whose place it has its own. */
+function ownOptions(session: string): string {
+  return [
+    `set-option -t ${quoteWord(paneOf(session))} destroy-unattached off`,
+    `set-option -w -t ${quoteWord(`${session}:^`)} remain-on-exit off`,
+  ].join(' ; ');
+}
+
+/** Gives a session that a hook of the user has renamed its name again, and its options. */
+export function ownSession(id: string, name: string): TmuxCommand[] {
+  const target = paneOf(idTarget(id));
+  return [
+    ['if-shell', '-F', '-t', target, `#{==:#{session_id},${id}}`, ownOptions(id)],
+    ['rename-session', '-t', id, literalFormat(name)],
+  ];
+}
+
+/** Prints the hooks that the user has set. */
+export function showHooks(): TmuxCommand {
+  return ['show-hooks', '-g'];
+}
+
+/** Prints whether the server ends with its last client. */
+export function showExitUnattached(): TmuxCommand {
+  return ['display-message', '-p', '#{exit-unattached}'];
 }
 
 /** What `killGuarded` prints when no session has this id and name. */
@@ -131,34 +163,42 @@ export const NOT_THAT_SESSION = 'not-that-session';
 /** Ends the session with this id if it still has this name; the server checks and acts in one step. */
 export function killGuarded(target: { id: string; name: string }): TmuxCommand {
   nameTarget(target.name);
-  const id = idTarget(target.id);
-  return [
-    'if-shell',
-    '-F',
-    '-t',
-    paneOf(id),
-    `#{==:#{session_name},${literalArgument(target.name)}}`,
-    `kill-session -t '${id}'`,
-    `display-message -p ${NOT_THAT_SESSION}`,
-  ];
+  return ifSession(target, `kill-session -t '${target.id}'`);
+}
+
+/** Renames the session with this id if it still has this name. */
+export function renameGuarded(target: { id: string; name: string }, name: string): TmuxCommand {
+  nameTarget(name);
+  return ifSession(target, `rename-session -t '${target.id}' ${quoteWord(literalFormat(name))}`);
+}
+
+function ifSession({ id, name }: { id: string; name: string }, then: string): TmuxCommand {
+  const otherwise = `display-message -p ${NOT_THAT_SESSION}`;
+  return ['if-shell', '-F', '-t', paneOf(idTarget(id)), isNamed(name), then, otherwise];
+}
+
+/** False too where the target is gone: tmux then asks about the session of the client. */
+function isNamed(name: string): string {
+  return `#{==:#{session_name},${literalArgument(name)}}`;
 }
 
 export function killById(id: string): TmuxCommand {
   return ['kill-session', '-t', idTarget(id)];
 }
 
-export function killByName(name: string): TmuxCommand {
-  return ['kill-session', '-t', nameTarget(name)];
+/** Ends the session of this name if its pane was started with this program. */
+export function killStartedWith(name: string, [program, argument]: readonly [string, string]): TmuxCommand {
+  const target = nameTarget(name);
+  const started = `#{==:#{pane_start_command},${literalArgument(`${program} ${argument}`)}}`;
+  return ['if-shell', '-F', '-t', paneOf(target), started, `kill-session -t ${quoteWord(target)}`];
 }
 
-/** The visible text of the session's current pane. */
-export function capturePane(id: string): TmuxCommand {
-  return ['capture-pane', '-p', '-t', paneOf(idTarget(id))];
+/** The visible text of a pane. */
+export function capturePane(pane: string): TmuxCommand {
+  return ['capture-pane', '-p', '-t', paneTarget(pane)];
 }
 
-/** Format of what `paneFacts` prints; the session name comes last, since it may contain spaces. */
-const FACTS_FORMAT =
-  '#{session_id} #{pane_dead} #{pane_width} #{pane_height} #{history_size} #{session_name}';
+const FACTS_FORMAT = '#{pane_pid} #{pane_dead} #{pane_width} #{pane_height} #{history_size}';
 
 /** Prints one line of `FACTS_FORMAT`, with empty fields for a pane that is not there. */
 export function paneFacts(pane: string): TmuxCommand {
@@ -170,9 +210,9 @@ export function paneFacts(pane: string): TmuxCommand {
  * that of the mark, or if nothing was written to it since: tmux tells whole seconds, so what came in the second of the
  * last read counts as new.
  */
-export function captureSince(mark: ScreenMark, start: number): TmuxCommand {
+export function captureSince(id: string, mark: ScreenMark, start: number): TmuxCommand {
   const { columns, rows, history, read_at_s } = mark;
-  const pane = paneTarget(mark.pane);
+  const pane = paneTarget(id);
   const is_new = `#{||:#{e|>=:#{window_activity},${whole(read_at_s)}},#{!=:#{history_size},${whole(history)}}}`;
   const same_size = `#{==:#{pane_width}x#{pane_height},${whole(columns)}x${whole(rows)}}`;
   return [
@@ -190,15 +230,12 @@ function whole(number: number): string {
   return String(number);
 }
 
-/** What the commands to one pane print when it is not in that session, is dead or takes no input. */
+/** What the commands to one pane print when it has another process, is dead or takes no input. */
 export const NO_SUCH_PANE = 'no-such-pane';
 
-/** A pane with the session it must be in when the server executes the command. */
-export type GuardedPane = { pane: string; id: string; name: string };
-
 /** Prints the visible pane with its attributes; `NO_SUCH_PANE` if the guard does not hold. */
-export function captureGuarded(target: GuardedPane): TmuxCommand {
-  const pane = paneTarget(target.pane);
+export function captureGuarded(target: PaneAddress): TmuxCommand {
+  const pane = paneTarget(target.id);
   return ifPane(target, `capture-pane -p -e -t '${pane}'`, `display-message -p ${NO_SUCH_PANE}`);
 }
 
@@ -219,8 +256,8 @@ export const PASTED = 'pasted';
  * program. tmux then does not know that the program takes bracketed pastes, so the brackets are written as separators,
  * which no version of tmux escapes.
  */
-export function pasteGuarded(target: GuardedPane, buffer: string): TmuxCommand {
-  const pane = paneTarget(target.pane);
+export function pasteGuarded(target: PaneAddress, buffer: string): TmuxCommand {
+  const pane = paneTarget(target.id);
   const text = bufferName(buffer);
   const set = (name: string, content: string) => `set-buffer -b '${name}' "${content}"`;
   const paste = (name: string, options: string) => `paste-buffer -d -b '${name}' ${options} -t '${pane}'`;
@@ -239,7 +276,7 @@ export function pasteGuarded(target: GuardedPane, buffer: string): TmuxCommand {
 }
 
 /** Presses Enter in a pane, in copy mode too; the server checks and acts in one step. Prints as `pasteGuarded` does. */
-export function enterGuarded(target: GuardedPane, buffer: string): TmuxCommand {
+export function enterGuarded(target: PaneAddress, buffer: string): TmuxCommand {
   return ifPane(
     target,
     `${pasteEnter(target, bufferName(buffer))} ; display-message -p ${PASTED}`,
@@ -248,22 +285,20 @@ export function enterGuarded(target: GuardedPane, buffer: string): TmuxCommand {
 }
 
 /** As a paste of a carriage return: a pane in copy mode takes keys itself. */
-function pasteEnter({ pane }: GuardedPane, buffer: string): string {
-  return `set-buffer -b '${buffer}' "\\r" ; paste-buffer -d -b '${buffer}' -r -t '${paneTarget(pane)}'`;
+function pasteEnter({ id }: PaneAddress, buffer: string): string {
+  return `set-buffer -b '${buffer}' "\\r" ; paste-buffer -d -b '${buffer}' -r -t '${paneTarget(id)}'`;
 }
 
 /** tmux 3.7 and later tell whether the program takes bracketed pastes; before, the format is empty. */
-function ifPane({ pane, id, name }: GuardedPane, then: string, otherwise: string): TmuxCommand {
-  nameTarget(name);
+function ifPane({ id, pid }: PaneAddress, then: string, otherwise: string): TmuxCommand {
   const conditions = [
-    `#{==:#{session_id},${idTarget(id)}}`,
-    `#{==:#{session_name},${literalArgument(name)}}`,
+    `#{==:#{pane_pid},${whole(pid)}}`,
     '#{!=:#{pane_dead},1}',
     '#{!=:#{pane_input_off},1}',
     '#{!=:#{bracket_paste_flag},0}',
   ];
   const all = conditions.reduce((before, condition) => `#{&&:${before},${condition}}`);
-  return ['if-shell', '-F', '-t', paneTarget(pane), all, then, otherwise];
+  return ['if-shell', '-F', '-t', paneTarget(id), all, then, otherwise];
 }
 
 function paneTarget(pane: string): string {

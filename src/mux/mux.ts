@@ -4,13 +4,10 @@ export type MuxSession = {
   id: string;
   name: string;
   created_at: number;
-  /** Process id of the first pane's root process; null where tmux does not report it. */
-  pane_pid: number | null;
-  /** True when the first pane's process has ended but the pane was kept. */
-  pane_dead: boolean;
-  panes: number;
   /** Terminals that show it; the control clients of daemons are not counted. */
   attached: number;
+  /** Oldest first; at least one. */
+  panes: MuxPane[];
 };
 
 /**
@@ -23,12 +20,22 @@ export type MuxServer = { pid: number; started_at: number };
 export type MuxPane = {
   /** tmux's own stable id (`%12`); never reused while the server lives. */
   id: string;
-  /** Process at its root. */
-  pid: number;
+  /** Process at its root; null where tmux does not report it. */
+  pid: number | null;
+  /** True when its process has ended but the pane was kept. */
   dead: boolean;
-  /** Working directory of the foreground process; empty where tmux does not report it. */
-  cwd: string;
+  /**
+   * The name of the folder whose `run.sh` tmux started in this pane: a launch id, or the id of a past conversation. Null
+   * for every pane that we did not make, whatever its session is called.
+   */
+  launch_id: string | null;
 };
+
+/** A pane as something to read and to type into; the server compares its process when it acts. */
+export type PaneAddress = { id: string; pid: number };
+
+/** The working directory of the foreground process of a pane; empty where tmux does not report it. */
+export type PaneFolder = Pick<MuxPane, 'id' | 'dead'> & { pid: number; cwd: string };
 
 /** What the server answered. `absent` and `unknown` must never be mistaken for each other. */
 export type MuxListing =
@@ -36,9 +43,8 @@ export type MuxListing =
   | { kind: 'absent' }
   | { kind: 'unknown'; detail: string };
 
-/** Where the screen of a session was when it was read: the pane, its size, and how much of it is history. */
+/** Where the screen of a pane was when it was read: its size, and how much of it is history. */
 export type ScreenMark = {
-  pane: string;
   columns: number;
   rows: number;
   /** Lines of history above the visible screen. */
@@ -47,7 +53,7 @@ export type ScreenMark = {
   read_at_s: number;
 };
 
-/** The screen of a session; `cheap` where it was asked over a connection that is there anyway. */
+/** The screen of a pane; `cheap` where it was asked over a connection that is there anyway. */
 export type MuxScreen =
   /** Lines with their escape sequences; the first of them has the index `first`, counted from the oldest of the history. */
   | { kind: 'read'; mark: ScreenMark; first: number; lines: string[]; cheap: boolean }
@@ -81,22 +87,21 @@ export type Mux = {
   create(spec: CreateSession): Promise<Created>;
   /** Ends one session by its stable id, guarded by its name; `gone` when there is no such session. */
   kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'>;
-  /** The visible text of the session's first pane, or null where it cannot be read. */
-  capture(target: { id: string }): Promise<string | null>;
+  /** Renames one session by its stable id, guarded by its name; `gone` when there is no such session. */
+  rename(target: { id: string; name: string }, name: string): Promise<'renamed' | 'gone' | 'unknown'>;
+  /** The visible text of a pane, or null where it cannot be read. */
+  capture(pane: string): Promise<string | null>;
   /**
-   * The screen of the session's first pane, and at most `history` lines above it; `same` if nothing was written to it
-   * since the mark. Changes nothing in the session.
+   * The screen of a pane, and at most `history` lines above it; `same` if nothing was written to it since the mark.
+   * Changes nothing in the session.
    */
-  screen(
-    target: { id: string; name: string },
-    asked: { history: number; since: ScreenMark | null },
-  ): Promise<MuxScreen>;
-  /** Every pane of one session, oldest first; null where they cannot be read. */
-  panes(target: { id: string }): Promise<MuxPane[] | null>;
+  screen(target: PaneAddress, asked: { history: number; since: ScreenMark | null }): Promise<MuxScreen>;
+  /** Where every pane of one session works, oldest first; null where they cannot be read. */
+  panes(target: { id: string }): Promise<PaneFolder[] | null>;
   /** Calls back soon (milliseconds) after a session appeared, ended or was renamed; the function returned unsubscribes. */
   onChange(listener: () => void): () => void;
   /** Path of the tmux executable and socket in use, for `svc doctor` and `svc attach`. */
-  describe(): { tmux: string; socket: string | null; attach_argv(name: string): string[] };
+  describe(): { tmux: string; socket: string | null; attach_argv(target: string): string[] };
   /** Detaches; ends our anchor session, never a worker's. */
   stop(): Promise<void>;
 };

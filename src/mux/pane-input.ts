@@ -9,9 +9,9 @@ import {
   NO_SUCH_PANE,
   PASTED,
   pasteGuarded,
-  sessionPanes,
 } from './command.ts';
-import { firstPane, type ServerAnswer } from './server-answer.ts';
+import type { PaneAddress } from './mux.ts';
+import type { ServerAnswer } from './server-answer.ts';
 import { TmuxClient, type TmuxClientOptions } from './tmux-client.ts';
 
 /**
@@ -20,80 +20,56 @@ import { TmuxClient, type TmuxClientOptions } from './tmux-client.ts';
  */
 const SETTLE_MS = 2_000;
 
-/** A session by its stable id (`$7`) and its name; the server compares both when it acts. */
-export type PaneTarget = { id: string; name: string };
-
 type Pasted = { kind: 'pasted' } | { kind: 'gone' } | { kind: 'unknown'; detail: string };
 
-/** The first pane of a session, which runs its agent program, as something to read and to type into. */
+/** Panes that run agent programs, as something to read and to type into. */
 export type PaneInput = {
   /**
    * The visible pane with its attributes, once the program had time to show the last paste; null where it cannot be read
    * or takes no input.
    */
-  screen(target: PaneTarget): Promise<string | null>;
+  screen(pane: PaneAddress): Promise<string | null>;
   /**
-   * Types the text as one bracketed paste and presses Enter, in the pane whose screen was read last, once the program had
-   * time to show the last paste. `gone`: the pane was given nothing. `unknown`: it may have been given the text. Throws
-   * `invalid_request` for a text that a terminal would not take as text. A pane in copy mode stays there; its program
-   * gets the text.
+   * Types the text as one bracketed paste and presses Enter, once the program had time to show the last paste. `gone`: the
+   * pane was given nothing. `unknown`: it may have been given the text. Throws `invalid_request` for a text that a terminal
+   * would not take as text. A pane in copy mode stays there; its program gets the text.
    */
-  paste(target: PaneTarget, text: string): Promise<Pasted>;
-  /** Presses Enter in the pane whose screen was read last; false if that is not known to have happened. */
-  pressEnter(target: PaneTarget): Promise<boolean>;
+  paste(pane: PaneAddress, text: string): Promise<Pasted>;
+  /** Presses Enter in the pane; false if that is not known to have happened. */
+  pressEnter(pane: PaneAddress): Promise<boolean>;
 };
 
 export function createPaneInput(options: TmuxClientOptions): PaneInput {
   const client = new TmuxClient(options);
-  const findPane = async ({ id }: PaneTarget) => firstPane(await client.run(sessionPanes(id)));
-  /** The pane whose screen was read last, by session: when it ends, another may become the first one. */
-  const read = new Map<string, string>();
   const settled_at = new Map<string, number>();
 
   const unsettled_ms = (key: string) => (settled_at.get(key) ?? 0) - options.clock.monotonic();
 
   return {
-    async screen(target) {
-      const key = keyOf(target);
-      read.delete(key);
+    async screen(pane) {
+      const key = keyOf(pane);
       while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
       settled_at.delete(key);
-      const pane = await findPane(target);
-      if (typeof pane !== 'string') return null;
-      const answer = await client.run(captureGuarded({ ...target, pane }));
-      if (answer.kind !== 'done' || answer.text.trim() === NO_SUCH_PANE) return null;
-      read.set(key, pane);
-      return answer.text;
+      const answer = await client.run(captureGuarded(pane));
+      return answer.kind !== 'done' || answer.text.trim() === NO_SUCH_PANE ? null : answer.text;
     },
 
-    async paste(target, text) {
+    async paste(pane, text) {
       refuseUntypable(text);
-      const key = keyOf(target);
+      const key = keyOf(pane);
       while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
       // Before anything else is awaited, so that of several callers one goes on.
       settled_at.set(key, options.clock.monotonic() + SETTLE_MS);
-      const pane = read.get(key) ?? (await findPane(target));
-      read.delete(key);
-      if (typeof pane !== 'string') return pane;
       const buffer = newBuffer();
-      const answer = await client.runWithInput(
-        text,
-        loadBuffer(buffer),
-        pasteGuarded({ ...target, pane }, buffer),
-      );
-      const pasted = judge(answer);
+      const answer = await client.runWithInput(text, loadBuffer(buffer), pasteGuarded(pane, buffer));
       settled_at.set(key, options.clock.monotonic() + SETTLE_MS);
       if (answer.kind !== 'done' && answer.kind !== 'no_server') await client.run(deleteBuffer(buffer));
-      return pasted;
+      return judge(answer);
     },
 
-    async pressEnter(target) {
-      const key = keyOf(target);
-      const pane = read.get(key);
-      read.delete(key);
-      if (pane === undefined) return false;
-      const answer = await client.run(enterGuarded({ ...target, pane }, newBuffer()));
-      settled_at.set(key, options.clock.monotonic() + SETTLE_MS);
+    async pressEnter(pane) {
+      const answer = await client.run(enterGuarded(pane, newBuffer()));
+      settled_at.set(keyOf(pane), options.clock.monotonic() + SETTLE_MS);
       return judge(answer).kind === 'pasted';
     },
   };
@@ -126,6 +102,6 @@ function refused(why: string): CodedError {
   return new CodedError('invalid_request', `The text was not typed: it ${why}.`);
 }
 
-function keyOf({ id, name }: PaneTarget): string {
-  return `${id} ${name}`;
+function keyOf({ id, pid }: PaneAddress): string {
+  return `${id} ${pid}`;
 }

@@ -31,15 +31,17 @@ export class PaneWatch {
     this.#cancel = options.clock.after(options.every_ms, () => this.#next());
   }
 
-  /** Watches the processes of these sessions and no others. */
+  /** Watches the first processes of these sessions, and those of panes that we made; no others. */
   async follow(sessions: readonly MuxSession[]): Promise<void> {
     const panes = new Map<number, ProcessIdentity>();
-    for (const { pane_pid } of sessions) {
-      if (pane_pid === null) continue;
-      const known = this.#panes.get(pane_pid);
-      const found = known === undefined ? await this.#facts.lookUp(pane_pid) : null;
-      if (known !== undefined) panes.set(pane_pid, known);
-      else if (found?.kind === 'found') panes.set(pane_pid, found.row);
+    for (const pid of sessions.flatMap(({ panes: [first, ...rest] }) =>
+      [first, ...rest.filter(({ launch_id }) => launch_id !== null)].map((pane) => pane?.pid ?? null),
+    )) {
+      if (pid === null) continue;
+      const known = this.#panes.get(pid);
+      const found = known === undefined ? await this.#facts.lookUp(pid) : null;
+      if (known !== undefined) panes.set(pid, known);
+      else if (found?.kind === 'found') panes.set(pid, found.row);
     }
     this.#panes = panes;
   }

@@ -1,5 +1,5 @@
 import type { ProcessResult } from '../platform/process.ts';
-import type { MuxPane, MuxServer, MuxSession } from './mux.ts';
+import type { MuxServer, MuxSession, PaneFolder } from './mux.ts';
 
 /** The result of one run of a tmux client. Only tmux's own message makes a server `absent`. */
 export type ServerAnswer =
@@ -38,40 +38,44 @@ export function classifyAnswer(result: ProcessResult): ServerAnswer {
   return { kind: 'refused', message: words };
 }
 
-/** The sessions in lines of `PANE_FORMAT`, and the server's pid and version; null when a line cannot be read. */
-export function parsePanes(
-  lines: readonly string[],
-): { sessions: MuxSession[]; server_pid: number | null; version: string | null; server?: MuxServer } | null {
-  const sessions = new Map<string, MuxSession & { first_pane: number }>();
-  let server_pid: number | null = null;
-  let version: string | null = null;
-  let identity: MuxServer | undefined;
+/** What the lines of `PANE_FORMAT` tell of a server. */
+export type ListedPanes = {
+  sessions: MuxSession[];
+  server_pid: number | null;
+  version: string | null;
+  /** The server ends with its last client, whatever its sessions do. */
+  exits_unattached: boolean;
+  server?: MuxServer;
+};
+
+/** The sessions in lines of `PANE_FORMAT`, and what they tell of their server; null when a line cannot be read. */
+export function parsePanes(lines: readonly string[]): ListedPanes | null {
+  const sessions = new Map<string, MuxSession>();
+  const told: Omit<ListedPanes, 'sessions'> = { server_pid: null, version: null, exits_unattached: false };
   for (const line of lines) {
-    const match = /^(\$\d+) (\d+) (\S*) %(\d+) (\d*) (\d?) (\d+)(?::(\d+))? (\S*) (.*)$/.exec(line);
+    const match = /^(\$\d+) (\d+) (\S*) (%\d+) (\d*) (\d?) (\d+)(?::(\d+))? (\S*) (\S*) ([^:]*):(.*)$/.exec(
+      line,
+    );
     if (match === null) return null;
-    const [, id = '', created, clients = '', pane, pid, dead, server, started, release, name = ''] = match;
-    server_pid = Number(server);
-    if (started !== undefined) identity = { pid: server_pid, started_at: Number(started) * 1000 };
-    version = release || null;
-    const before = sessions.get(id);
-    const first = before === undefined || Number(pane) < before.first_pane;
-    sessions.set(id, {
-      id,
-      name,
-      created_at: Number(created) * 1000,
-      attached: terminalsOf(clients),
-      panes: (before?.panes ?? 0) + 1,
-      pane_pid: first ? Number(pid) || null : before.pane_pid,
-      pane_dead: first ? dead === '1' : before.pane_dead,
-      first_pane: first ? Number(pane) : before.first_pane,
-    });
+    const [, id = '', created, clients = '', pane = '', pid, dead, server, started, release, exits] = match;
+    const [name = '', command = ''] = match.slice(11);
+    told.server_pid = Number(server);
+    if (started !== undefined) told.server = { pid: told.server_pid, started_at: Number(started) * 1000 };
+    told.version = release || null;
+    told.exits_unattached = exits === '1' || exits === 'on';
+    const session = sessions.get(id) ?? {
+      ...{ id, name, created_at: Number(created) * 1000, attached: terminalsOf(clients), panes: [] },
+    };
+    const launch_id = /\/([^/]+)\/run\.sh"?$/.exec(command)?.[1] ?? null;
+    session.panes.push({ id: pane, pid: Number(pid) || null, dead: dead === '1', launch_id });
+    sessions.set(id, session);
   }
-  return {
-    sessions: [...sessions.values()].map(({ first_pane: _, ...session }) => session),
-    server_pid,
-    version,
-    ...(identity === undefined ? {} : { server: identity }),
-  };
+  for (const { panes } of sessions.values()) panes.sort((one, other) => numberOf(one) - numberOf(other));
+  return { sessions: [...sessions.values()], ...told };
+}
+
+function numberOf({ id }: { id: string }): number {
+  return Number(id.slice(1));
 }
 
 /** Counts the clients with a terminal in `#{session_attached_list}`; tmux calls one without a terminal `client-<pid>`. */
@@ -80,8 +84,8 @@ function terminalsOf(clients: string): number {
 }
 
 /** The panes in lines of `sessionPanes`; null when a line cannot be read. */
-export function parseSessionPanes(lines: readonly string[]): MuxPane[] | null {
-  const panes: MuxPane[] = [];
+export function parseSessionPanes(lines: readonly string[]): PaneFolder[] | null {
+  const panes: PaneFolder[] = [];
   for (const line of lines) {
     const match = /^(%\d+) (\d+) ([01]) (.*)$/.exec(line);
     if (match === null) return null;
@@ -103,31 +107,18 @@ export function listensAt(procNetUnix: string, path: string): boolean {
   });
 }
 
-/** The first pane of a session, which runs its agent, by the answer to `sessionPanes`. */
-export function firstPane(
-  answer: ServerAnswer,
-): string | { kind: 'gone' } | { kind: 'unknown'; detail: string } {
-  if (answer.kind === 'no_server' || answer.kind === 'refused') return { kind: 'gone' };
-  if (answer.kind === 'unknown') return answer;
-  const panes = parseSessionPanes(answer.text.split('\n').filter((line) => line !== ''));
-  if (panes === null) return { kind: 'unknown', detail: 'tmux listed its panes in an unknown form' };
-  const number = ({ id }: MuxPane) => Number(id.slice(1));
-  return panes.toSorted((one, other) => number(one) - number(other))[0]?.id ?? { kind: 'gone' };
-}
-
 /** What a line of `paneFacts` tells; null for a pane that is not there. */
 export function parsePaneFacts(
   line: string,
-): { session: string; dead: boolean; columns: number; rows: number; history: number; name: string } | null {
-  const match = /^(\$\d+) (\d?) (\d+) (\d+) (\d+) (.*)$/.exec(line);
+): { pid: number; dead: boolean; columns: number; rows: number; history: number } | null {
+  const match = /^(\d+) (\d?) (\d+) (\d+) (\d+)$/.exec(line);
   if (match === null) return null;
-  const [, session = '', dead, columns, rows, history, name = ''] = match;
+  const [, pid, dead, columns, rows, history] = match;
   return {
-    session,
+    pid: Number(pid),
     dead: dead === '1',
     columns: Number(columns),
     rows: Number(rows),
     history: Number(history),
-    name,
   };
 }

@@ -34,7 +34,7 @@ export function planServerStart(facts: ServerStartFacts): ServerStartPlan {
 }
 
 /** Longer than any machine stays up; `sleep` of both Linux and macOS takes it. */
-const ANCHOR_COMMAND = ['sleep', '2147483647'];
+export const ANCHOR_COMMAND = ['sleep', '2147483647'] as const;
 
 /** Makes the anchor session. */
 export function anchorCommands(size: { columns: number; rows: number }): TmuxCommand[] {

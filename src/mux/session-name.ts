@@ -38,6 +38,20 @@ export function parseWorkerSessionName(name: string): { leaf: string; uid: strin
   return leaf === undefined || uid === undefined ? null : { leaf, uid };
 }
 
+const ASIDE = '-not-ours';
+
+/** What a session is called that had the name of a worker and is none: the first of these names that is free. */
+export function nameAside(name: string, isTaken: (name: string) => boolean): string {
+  let aside = `${name}${ASIDE}`;
+  for (let count = 2; isTaken(aside); count += 1) aside = `${name}${ASIDE}-${count}`;
+  return aside;
+}
+
+/** The uid of the fiber whose worker a session is named for, or was until another took the name; null for others. */
+export function uidInName(name: string): string | null {
+  return parseWorkerSessionName(name.replace(/-not-ours(-\d+)?$/, ''))?.uid ?? null;
+}
+
 /** True where `written` is this name as tmux escapes it for a character that its C library does not know. */
 export function isEscaped(written: string, name: string): boolean {
   const bytes = Buffer.from(name).toString('latin1');

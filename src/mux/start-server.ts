@@ -1,9 +1,11 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { failureWords } from '../platform/failure-words.ts';
+import { shellLine } from '../base/shell-word.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import type { ProcessRunner } from '../platform/process.ts';
-import { commandArgv, type TmuxCommand } from './command.ts';
+import { socketArgv } from '../platform/tmux-command.ts';
+import { commandArgv, showExitUnattached, type TmuxCommand } from './command.ts';
 import { planServerStart, scopeArgv, serverEnvironment } from './server-start.ts';
 
 export type ServerStarted = { kind: 'started' } | { kind: 'failed'; detail: string };
@@ -38,10 +40,10 @@ export async function startServer(options: StartServerOptions): Promise<ServerSt
 
   // A private server must not depend on the user's tmux configuration.
   const ours = socket === null ? [] : ['-f', '/dev/null', '-S', socket];
-  const start = [options.tmux, '-u', ...ours, ...commandArgv(...options.anchor)];
+  const start = [options.tmux, '-u', ...ours, ...commandArgv(...options.anchor, showExitUnattached())];
   if (plan.kind === 'scope' && systemdRun !== null) {
     const words = await run(options, [systemdRun, ...scopeArgv(socket, clock.now(), start)]);
-    if (words === null) return { kind: 'started' };
+    if (words === null || words === EXITS_UNATTACHED) return startedOf(words, socket);
     logger.warn({ detail: words }, 'systemd-run could not start the tmux server; starting it directly');
   }
   let words = await run(options, start);
@@ -50,8 +52,21 @@ export async function startServer(options: StartServerOptions): Promise<ServerSt
     await sleep(clock, RETRY_MS);
     words = await run(options, start);
   }
-  if (words === null || words.startsWith('duplicate session')) return { kind: 'started' };
+  return startedOf(words?.startsWith('duplicate session') ? null : words, socket);
+}
+
+const EXITS_UNATTACHED = 'exit-unattached is on';
+
+function startedOf(words: string | null, socket: string | null): ServerStarted {
+  if (words === null) return { kind: 'started' };
+  if (words === EXITS_UNATTACHED) return { kind: 'failed', detail: exitsUnattached(socket) };
   return { kind: 'failed', detail: `The tmux server could not be started: ${words}.` };
+}
+
+/** Why no worker may run on a server that ends with its last client, and the fix. */
+export function exitsUnattached(socket: string | null): string {
+  const command = shellLine(['tmux', ...socketArgv(socket), 'set-option', '-s', 'exit-unattached', 'off']);
+  return `the tmux option exit-unattached is on, so that tmux and every worker in it would end with its last client; remove it from tmux.conf, and turn it off with: ${command}`;
 }
 
 /** Null on success, else the reason. */
@@ -65,7 +80,9 @@ async function run(options: StartServerOptions, argv: readonly string[]): Promis
     timeout_ms: options.deadline_ms,
     max_output_bytes: 64 * 1024,
   });
-  return result.kind === 'exited' && result.code === 0 ? null : failureWords(result);
+  if (result.kind === 'exited' && result.code === 0)
+    return /\n1\n$/.test(result.stdout) ? EXITS_UNATTACHED : null;
+  return failureWords(result);
 }
 
 /** Path of `systemd-run` when we run as a unit and the user's service manager answers; null otherwise. */

@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import type { ProcessFacts, ProcessIdentity } from '../platform/process-facts.ts';
 import { judgeLife } from '../platform/process-facts.ts';
+import { socketArgv } from '../platform/tmux-command.ts';
 import { commandArgv, type TmuxCommand } from './command.ts';
 import { classifyAnswer, listensAt, type ServerAnswer } from './server-answer.ts';
 import { clientEnvironment } from './server-start.ts';
@@ -36,7 +37,7 @@ export class TmuxClient {
   }
 
   get socketArgv(): string[] {
-    return this.#options.socket === null ? [] : ['-S', this.#options.socket];
+    return socketArgv(this.#options.socket);
   }
 
   /** Runs one sequence. Answers `no_server` only when no other sign shows a living server. */

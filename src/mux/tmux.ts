@@ -8,15 +8,18 @@ import {
   capturePane,
   keepEmptyServer,
   killById,
-  killByName,
   killGuarded,
+  killStartedWith,
   listClients,
   listPanes,
   listSessions,
   NO_SESSION,
   NOT_THAT_SESSION,
   newSession,
+  ownSession,
+  renameGuarded,
   sessionPanes,
+  showHooks,
   type TmuxCommand,
 } from './command.ts';
 import { ControlClient, type ControlReply } from './control-client.ts';
@@ -26,9 +29,10 @@ import type {
   CreateSession,
   Mux,
   MuxListing,
-  MuxPane,
   MuxScreen,
   MuxSession,
+  PaneAddress,
+  PaneFolder,
   ScreenMark,
 } from './mux.ts';
 import { sessionsOf } from './mux-listing.ts';
@@ -36,11 +40,11 @@ import { CONTROL_FLAGS, daemonClientPids, endOrphans } from './orphaned-clients.
 import { PaneWatch } from './pane-watch.ts';
 import { type AskTmux, readScreen } from './screen-reader.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
-import { anchorCommands } from './server-start.ts';
+import { ANCHOR_COMMAND, anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isEscaped, isSessionName } from './session-name.ts';
 import { SharedListings } from './shared-listings.ts';
 import { startByTerminal, type TerminalStart } from './start-by-terminal.ts';
-import { type ServerStarted, startServer } from './start-server.ts';
+import { exitsUnattached, type ServerStarted, startServer } from './start-server.ts';
 import { TmuxClient } from './tmux-client.ts';
 
 export type TmuxOptions = {
@@ -101,6 +105,8 @@ class Tmux implements Mux {
   #known: Set<string> | null = null;
   /** The server that has been set to keep running without sessions [MUX-3]. */
   #kept_pid: number | null = null;
+  /** As the last listing told: the server ends with its last client. */
+  #exits_unattached = false;
   #looked_for_orphans = false;
   #stopped = false;
 
@@ -189,10 +195,9 @@ class Tmux implements Mux {
     const answer = await this.#ask(() => commands);
     if (answer.kind === 'refused') {
       if (answer.message.startsWith('duplicate session')) return { kind: 'duplicate' };
-      return refused((await this.#undoAltered(spec.name)) ?? answer.message);
+      return refused(answer.message);
     }
-    const [id] = answer.kind === 'done' ? (answer.text.split('\n')[0] ?? '').split(' ') : [];
-    return this.#verify(spec.name, id ?? null, asked_at);
+    return this.#verify(spec.name, madeId(answer), asked_at);
   }
 
   async kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'> {
@@ -202,13 +207,19 @@ class Tmux implements Mux {
     return answer.kind === 'no_server' ? 'gone' : 'unknown';
   }
 
-  async capture(target: { id: string }): Promise<string | null> {
-    const answer = await this.#ask(() => [capturePane(target.id)]);
+  async rename(target: { id: string; name: string }, name: string): Promise<'renamed' | 'gone' | 'unknown'> {
+    const answer = await this.#ask(() => [renameGuarded(target, name)]);
+    if (answer.kind === 'done') return answer.text.trim() === NOT_THAT_SESSION ? 'gone' : 'renamed';
+    return answer.kind === 'no_server' ? 'gone' : 'unknown';
+  }
+
+  async capture(pane: string): Promise<string | null> {
+    const answer = await this.#ask(() => [capturePane(pane)]);
     return answer.kind === 'done' ? answer.text : null;
   }
 
   async screen(
-    target: { id: string; name: string },
+    target: PaneAddress,
     asked: { history: number; since: ScreenMark | null },
   ): Promise<MuxScreen> {
     const ask: AskTmux = async (...commands) => {
@@ -219,7 +230,7 @@ class Tmux implements Mux {
     return readScreen(ask, this.#options.clock, target, asked);
   }
 
-  async panes(target: { id: string }): Promise<MuxPane[] | null> {
+  async panes(target: { id: string }): Promise<PaneFolder[] | null> {
     const answer = await this.#ask(() => [sessionPanes(target.id)]);
     return answer.kind === 'done' ? parseSessionPanes(linesOf(answer.text)) : null;
   }
@@ -231,10 +242,10 @@ class Tmux implements Mux {
     };
   }
 
-  describe(): { tmux: string; socket: string | null; attach_argv(name: string): string[] } {
+  describe(): { tmux: string; socket: string | null; attach_argv(target: string): string[] } {
     const { tmux, socket } = this.#options;
     const before = [tmux, ...this.#client.socketArgv];
-    return { tmux, socket, attach_argv: (name) => [...before, 'attach-session', '-t', `=${name}`] };
+    return { tmux, socket, attach_argv: (target) => [...before, 'attach-session', '-t', target] };
   }
 
   async stop(): Promise<void> {
@@ -245,7 +256,7 @@ class Tmux implements Mux {
     this.#listeners.clear();
     await this.#starting.run(() => undefined);
     await this.control.stop();
-    await this.#client.run(killByName(ANCHOR_SESSION));
+    await this.#client.run(killStartedWith(ANCHOR_SESSION, ANCHOR_COMMAND));
   }
 
   async #listNow(): Promise<MuxListing> {
@@ -259,6 +270,7 @@ class Tmux implements Mux {
     if (answer.kind === 'unknown') return answer;
     const panes = parsePanes(linesOf(answer.text));
     if (panes === null) return { kind: 'unknown', detail: 'tmux listed its sessions in an unknown form' };
+    this.#exits_unattached = panes.exits_unattached;
     await this.#client.sawServer(panes.server_pid);
     await this.#watch.follow(panes.sessions);
     this.#lookForOrphans();
@@ -316,11 +328,15 @@ class Tmux implements Mux {
   }
 
   async #ensureServer(): Promise<{ kind: 'ready' } | Extract<Created, { kind: 'failed' }>> {
-    if (this.control.attached) return { kind: 'ready' };
     const listing = await this.#listings.list();
     if (listing.kind === 'unknown') {
       return { kind: 'failed', code: 'mux_unavailable', detail: listing.detail };
     }
+    if (listing.kind === 'alive' && this.#exits_unattached) {
+      const detail = exitsUnattached(this.#options.socket);
+      return { kind: 'failed', code: 'tmux_server_unavailable', detail };
+    }
+    if (this.control.attached) return { kind: 'ready' };
     if (listing.kind === 'absent') {
       const started = await this.#startServer();
       if (started.kind === 'failed') {
@@ -339,6 +355,9 @@ class Tmux implements Mux {
     if (answer.kind === 'no_server') return 'not_now';
     if (answer.kind === 'unknown') return 'silent';
     if (answer.kind === 'refused' && !answer.message.startsWith('duplicate session')) return 'silent';
+    const id = madeId(answer);
+    // A hook that renamed it would have a new anchor made at each attempt.
+    if (id !== null) await this.#client.run(...ownSession(id, ANCHOR_SESSION));
     const list = await this.#client.run(listPanes());
     if (list.kind !== 'done') return 'silent';
     const panes = parsePanes(linesOf(list.text));
@@ -393,12 +412,22 @@ class Tmux implements Mux {
       const listing = await this.#listings.list();
       unknown = listing.kind === 'unknown' ? listing.detail : null;
       if (listing.kind === 'unknown') continue;
-      const session = sessionsOf(listing).find(
-        (candidate) =>
-          candidate.name === name &&
-          (id === null ? candidate.created_at >= asked_at - 1_000 : candidate.id === id),
+      const session = sessionsOf(listing).find((candidate) =>
+        id === null
+          ? candidate.name === name && candidate.created_at >= asked_at - 1_000
+          : candidate.id === id,
       );
       if (session === undefined) break;
+      if (isEscaped(session.name, name)) {
+        // Nothing would find it again.
+        await this.#ask(() => [killById(session.id)]);
+        const detail = `this tmux writes the session name ${name} as ${session.name}, because it does not know one of its characters; rename the fiber’s folder`;
+        return { kind: 'failed', code: 'mux_unavailable', detail };
+      }
+      if (session.name !== name && tries === 0) {
+        await this.#ask(() => ownSession(session.id, name));
+        continue;
+      }
       if (await this.#runs(session)) {
         this.#known?.add(keyOf(session));
         return { kind: 'created', session };
@@ -406,21 +435,23 @@ class Tmux implements Mux {
     }
     if (unknown !== null) return { kind: 'failed', code: 'mux_unavailable', detail: unknown };
     const ended = id === null ? {} : { ended: true as const };
-    return { kind: 'failed', code: 'mux_unavailable', detail: 'the session ended at once', ...ended };
+    const detail = `the session ended at once${await this.#hooks()}`;
+    return { kind: 'failed', code: 'mux_unavailable', detail, ...ended };
   }
 
-  /** Ends the session that tmux made under an escaped name, since nothing would find it again; why it did so. */
-  async #undoAltered(name: string): Promise<string | null> {
-    const listing = await this.#listings.list();
-    const made = sessionsOf(listing).find((one) => isEscaped(one.name, name));
-    if (made === undefined) return null;
-    await this.#ask(() => [killById(made.id)]);
-    return `this tmux writes the session name ${name} as ${made.name}, because it does not know one of its characters; rename the fiber’s folder`;
+  /** What the user has this server do by itself, which may have ended a session. */
+  async #hooks(): Promise<string> {
+    const answer = await this.#ask(() => [showHooks()]);
+    const lines = answer.kind === 'done' ? linesOf(answer.text) : [];
+    const names = lines.flatMap((line) => /^(\S+)\[\d+\] /.exec(line)?.[1] ?? []);
+    if (names.length === 0) return '';
+    return `; this tmux server has hooks that may have ended it, which \`tmux show-hooks -g\` shows: ${[...new Set(names)].join(', ')}`;
   }
 
   async #runs(session: MuxSession): Promise<boolean> {
-    if (session.pane_dead || session.pane_pid === null || !isRealPid(session.pane_pid)) return false;
-    const found = await this.#facts.lookUp(session.pane_pid);
+    const [first] = session.panes;
+    if (first === undefined || first.dead || first.pid === null || !isRealPid(first.pid)) return false;
+    const found = await this.#facts.lookUp(first.pid);
     return found.kind === 'found' && !isEndedState(found.row.state);
   }
 
@@ -439,6 +470,11 @@ function answerOf(reply: ControlReply): ServerAnswer | null {
   if (reply.kind === 'refused') return reply;
   if (reply.kind === 'silent') return { kind: 'unknown', detail: 'the tmux server did not answer in time' };
   return null;
+}
+
+/** The id of the session that was made; null where tmux did not tell. */
+function madeId(answer: ServerAnswer): string | null {
+  return answer.kind === 'done' ? (/^(\$\d+) /.exec(answer.text)?.[1] ?? null) : null;
 }
 
 function isReadOnly(commands: readonly TmuxCommand[]): boolean {

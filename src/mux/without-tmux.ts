@@ -9,6 +9,7 @@ export function withoutTmux(): Mux {
     list: async () => ({ kind: 'unknown', detail: DETAIL }),
     create: async () => ({ kind: 'failed', code: 'tmux_server_unavailable', detail: DETAIL }),
     kill: async () => 'unknown',
+    rename: async () => 'unknown',
     capture: async () => null,
     screen: async () => ({ kind: 'unknown', detail: DETAIL }),
     panes: async () => null,
@@ -16,7 +17,7 @@ export function withoutTmux(): Mux {
     describe: () => ({
       tmux: 'tmux',
       socket: null,
-      attach_argv: (name) => ['tmux', 'attach', '-t', `=${name}`],
+      attach_argv: (target) => ['tmux', 'attach', '-t', target],
     }),
     stop: async () => {},
   };

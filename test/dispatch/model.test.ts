@@ -512,7 +512,7 @@ class Run {
     if (one.do === 'hand_off') this.lost.delete(one.fiber);
     if (one.do === 'die') world.machine.exit(worker, { code: one.code, screen: 'bye' });
     else if (one.do === 'silent_death') world.machine.vanish(worker);
-    else if (one.do === 'panes') worker.session = { ...worker.session, panes: 2 };
+    else if (one.do === 'panes') this.world.machine.openPane(worker);
     else if (
       one.do === 'hand_off' &&
       !this.owners.has(worker.session.name) &&

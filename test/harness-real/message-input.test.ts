@@ -35,8 +35,12 @@ async function startSession(
   const launched = await one.launch('hello', 'a-launch');
   const pane = `=${launched.session_name}:`;
   const { path } = await one.transcript(launched, (text) => text.includes('ok'));
-  const id = (await tmux('display-message', '-p', '-t', pane, '#{session_id}')).trim();
-  const target = { id, name: launched.session_name };
+  const [id = '', pane_id = '', pid] = (
+    await tmux('display-message', '-p', '-t', pane, '#{session_id} #{pane_id} #{pane_pid}')
+  )
+    .trim()
+    .split(' ');
+  const target = { id, name: launched.session_name, pane: { id: pane_id, pid: Number(pid) } };
   const runner = createRunner();
   const input = createPaneInput({
     tmux: 'tmux',
@@ -50,7 +54,7 @@ async function startSession(
   });
   let shown = '';
   const screen = async () => {
-    shown = (await input.screen(target)) ?? '';
+    shown = (await input.screen(target.pane)) ?? '';
     return readScreen(shown);
   };
   const shows = (state: string) =>
@@ -67,8 +71,8 @@ async function startSession(
       ...{ kind: 'running', fiber_id: 'work/loader', uid: 'u', surface: 'cli', mux: target },
       ...{ app: null, transcript: path },
     }),
-    composer: async (_, terminal, text) => composerShows(program, await input.screen(terminal), text),
-    pressEnter: (terminal) => input.pressEnter(terminal),
+    composer: async (_, terminal, text) => composerShows(program, await input.screen(terminal.pane), text),
+    pressEnter: (terminal) => input.pressEnter(terminal.pane),
   });
   onTestFinished(() => drafts.stop());
   stub.script({ match: 'plain', steps: [{ text: 'understood' }] });
@@ -91,7 +95,7 @@ async function startSession(
       const text = textForAgent(record);
       const offset = statSync(path).size;
       await shows('ready');
-      expect(await input.paste(target, text)).toEqual({ kind: 'pasted' });
+      expect(await input.paste(target.pane, text)).toEqual({ kind: 'pasted' });
       drafts.watch(record);
       const records = () => {
         const lines = readFileSync(path).subarray(offset).toString().split('\n').slice(0, -1);

@@ -33,7 +33,7 @@ export const RUNNING: Session = {
   fiber_id: 'work/loader',
   uid: '01K00000000000000000000000',
   surface: 'cli',
-  mux: { id: '$1', name: 'loader-svc' },
+  mux: { id: '$1', name: 'loader-svc', pane: { id: '%1', pid: 7 } },
   app: null,
   transcript: '/transcript.jsonl',
 };

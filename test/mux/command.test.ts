@@ -14,7 +14,7 @@ import {
   paneOf,
   printMark,
 } from '../../src/mux/command.ts';
-import { workerSessionName } from '../../src/mux/session-name.ts';
+import { isEscaped, workerSessionName } from '../../src/mux/session-name.ts';
 import type { createTmux } from '../../src/mux/tmux.ts';
 import { createPrivateServer, type PrivateServer, until } from '../fixtures/mux/private-server.ts';
 
@@ -106,7 +106,11 @@ describe('hostile names and directories against a real server', () => {
   const viaArgv = async (name: string, cwd: string) => {
     const argv = commandArgv(...newSession({ name, cwd, command: ['sleep', '600'], columns: 80, rows: 24 }));
     const told = await server.tmux(...argv).catch((error: Error) => error.message);
-    return told.includes('no such session') ? told : (told.split(' ')[0] ?? '');
+    const id = told.split(' ')[0] ?? '';
+    const written = await server.tmux('display-message', '-p', '-t', `${id}:`, '#{session_name}');
+    if (!isEscaped(written, name)) return id;
+    await server.tmux('kill-session', '-t', id);
+    return 'no such session';
   };
 
   it.each(HOSTILE)('[DSP-9] keeps %j unchanged and executes nothing', async (text) => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, FakeClock, systemClock } from '../../src/base/clock.ts';
-import { createPaneInput, type PaneTarget } from '../../src/mux/pane-input.ts';
+import type { PaneAddress } from '../../src/mux/mux.ts';
+import { createPaneInput } from '../../src/mux/pane-input.ts';
 import { findExecutable } from '../../src/platform/find-executable.ts';
 import { createRunner, type ProcessRunner } from '../../src/platform/process.ts';
 import { createProcessFacts } from '../../src/platform/process-facts.ts';
@@ -33,15 +34,16 @@ function open(options: { runner?: ProcessRunner; clock?: Clock; deadline_ms?: nu
 }
 
 /** A session whose program takes bracketed pastes, as agent programs do, and writes down each byte it is given. */
-async function reader(name = 'work', before = ''): Promise<{ target: PaneTarget; got(): string }> {
+async function reader(name = 'work', before = ''): Promise<{ target: PaneAddress; got(): string }> {
   const file = join(server.dir, name);
   writeFileSync(file, '');
   const script = `${before}stty raw -echo; printf '\\033[?2004hready'; exec cat >>'${file}'`;
-  const id = await server.tmux(
-    ...['new-session', '-d', '-x', '80', '-y', '24', '-s', name, '-P', '-F', '#{session_id}'],
+  const told = await server.tmux(
+    ...['new-session', '-d', '-x', '80', '-y', '24', '-s', name, '-P', '-F', '#{pane_id} #{pane_pid}'],
     ...['--', 'sh', '-c', script],
   );
-  const target = { id, name };
+  const [id = '', pid] = told.split(' ');
+  const target = { id, pid: Number(pid) };
   await until('the reader', async () => (await open().screen(target))?.includes('ready'));
   return { target, got: () => readFileSync(file, 'utf8') };
 }
@@ -81,8 +83,8 @@ describe('typing into a pane', () => {
 
   it('leaves a person who scrolls where they are, and gives the program the text', async () => {
     const { target, got } = await reader('work', 'seq 1 200; ');
-    await server.tmux('copy-mode', '-t', `${target.id}:`);
-    await server.tmux('send-keys', '-t', `${target.id}:`, '-X', '-N', '30', 'scroll-up');
+    await server.tmux('copy-mode', '-t', target.id);
+    await server.tmux('send-keys', '-t', target.id, '-X', '-N', '30', 'scroll-up');
     const place = () =>
       server.tmux('display-message', '-p', '-t', 'work:', '#{pane_mode} #{scroll_position}');
     expect(await place()).toBe('copy-mode 30');
@@ -177,18 +179,18 @@ describe('typing into a pane', () => {
 });
 
 describe('a pane that is given nothing', () => {
-  const nothing = async (target: PaneTarget) => {
+  const nothing = async (target: PaneAddress) => {
     const input = open();
     expect(await input.screen(target)).toBeNull();
     expect(await input.paste(target, 'hello')).toEqual({ kind: 'gone' });
   };
 
-  it('has ended with its server', () => nothing({ id: '$1', name: 'work' }));
+  it('has ended with its server', () => nothing({ id: '%1', pid: 7 }));
 
-  it('belongs to no session, or to one with another name', async () => {
+  it('is not there, or has another process', async () => {
     const { target, got } = await reader();
-    await nothing({ ...target, name: 'other' });
-    await nothing({ id: '$77', name: 'work' });
+    await nothing({ ...target, pid: target.pid + 1 });
+    await nothing({ ...target, id: '%77' });
     expect(got()).toBe('');
     expect(await buffers()).toBe('');
   });
@@ -240,7 +242,7 @@ describe('a pane that is given nothing', () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), control, fc.string(), async (before, code, after) => {
         const text = `${before}${String.fromCharCode(code)}${after}`;
-        await expect(open({ runner: never }).paste({ id: '$1', name: 'work' }, text)).rejects.toMatchObject({
+        await expect(open({ runner: never }).paste({ id: '%1', pid: 7 }, text)).rejects.toMatchObject({
           code: 'invalid_request',
         });
       }),
@@ -259,13 +261,9 @@ describe('pressing Enter', () => {
     expect(await buffers()).toBe('');
   });
 
-  it('does nothing where no screen was read, or another session has the name', async () => {
+  it('does nothing where another process has the pane', async () => {
     const { target, got } = await reader();
-    const input = open();
-    expect(await input.pressEnter(target)).toBe(false);
-    await input.screen(target);
-    await server.tmux('rename-session', '-t', target.id, 'other');
-    expect(await input.pressEnter(target)).toBe(false);
+    expect(await open().pressEnter({ ...target, pid: target.pid + 1 })).toBe(false);
     expect(got()).toBe('');
   });
 });

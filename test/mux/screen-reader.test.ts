@@ -19,7 +19,8 @@ describe.each([['the control client'], ['runs of tmux']])('the screen of a sessi
     const mux = server.open(way === 'runs of tmux' ? { control: 'never' } : {});
     const made = await mux.create({ name: 'work', cwd: server.dir, command: ['/bin/sh', '-c', script] });
     if (made.kind !== 'created') throw new Error(JSON.stringify(made));
-    const target = { id: made.session.id, name: 'work' };
+    const { session } = made;
+    const target = { id: session.panes[0]!.id, pid: session.panes[0]!.pid! };
     const read = async (history: number, since: Read['mark'] | null = null) =>
       mux.screen(target, { history, since });
     const shown = (what: string, history = 0) =>
@@ -27,7 +28,7 @@ describe.each([['the control client'], ['runs of tmux']])('the screen of a sessi
         const screen = await read(history);
         return screen.kind === 'read' && screen.lines.some((line) => line.includes(what)) ? screen : null;
       });
-    return { mux, target, read, shown };
+    return { mux, session, target, read, shown };
   }
 
   it('is its lines with their attributes, and as much of its history as was asked for', async () => {
@@ -70,7 +71,6 @@ describe.each([['the control client'], ['runs of tmux']])('the screen of a sessi
       const next = await read(0, mark);
       return next.kind === 'read' && next.mark.rows < 50 ? next : null;
     })) as Read;
-    expect(screen.mark.pane).toBe(mark.pane);
     expect(screen.lines.join()).toContain('agent');
     expect(screen.lines.join()).not.toContain('person');
     await server.tmux('resize-window', '-t', '=work:', '-x', '4000', '-y', '400');
@@ -81,23 +81,23 @@ describe.each([['the control client'], ['runs of tmux']])('the screen of a sessi
     expect(wide.lines.length * wide.mark.columns).toBeLessThanOrEqual(200_000);
   });
 
-  it('is gone with its session, under another name, and for an id of another one', async () => {
-    const { mux, target, read, shown } = await open('echo agent; exec sleep 600');
+  it('is gone with its session, for another pane, and where another process has the id', async () => {
+    const { mux, session, target, read, shown } = await open('echo agent; exec sleep 600');
     const { mark } = await shown('agent');
-    expect(await mux.screen({ ...target, name: 'other' }, { history: 0, since: mark })).toEqual({
+    expect(await mux.screen({ ...target, pid: target.pid + 1 }, { history: 0, since: mark })).toEqual({
       kind: 'gone',
     });
-    expect(await mux.screen({ ...target, id: '$99' }, { history: 0, since: null })).toEqual({ kind: 'gone' });
-    await mux.kill(target);
+    expect(await mux.screen({ ...target, id: '%99' }, { history: 0, since: null })).toEqual({ kind: 'gone' });
+    await mux.kill(session);
     expect(await read(0, mark)).toEqual({ kind: 'gone' });
     expect(await read(0)).toEqual({ kind: 'gone' });
   });
 });
 
 describe('the screen of a session', () => {
-  const facts = (size: string) => `$1 0 ${size} 0 work`;
-  const mark = { pane: '%1', columns: 80, rows: 2, history: 0, read_at_s: 0 };
-  const target = { id: '$1', name: 'work' };
+  const facts = (size: string) => `7 0 ${size} 0`;
+  const mark = { columns: 80, rows: 2, history: 0, read_at_s: 0 };
+  const target = { id: '%1', pid: 7 };
 
   it('is read once more where its size was another one, and not for ever', async () => {
     const clock = new FakeClock();

@@ -38,38 +38,39 @@ describe('the list of panes', () => {
   it('groups panes into sessions, the oldest pane first', () => {
     expect(
       parsePanes([
-        '$2 1795225935 /dev/pts/3,client-88 %9 400 0 77 3.3a work two',
-        '$2 1795225935 /dev/pts/3,client-88 %4 300 1 77 3.3a work two',
-        '$3 1795225936  %5  0 77 3.3a x',
+        '$2 1795225935 /dev/pts/3,client-88 %9 400 0 77:1795220000 3.3a 0 work two:',
+        '$2 1795225935 /dev/pts/3,client-88 %4 300 1 77:1795220000 3.3a 0 work two:/bin/sh "/a b/runs/01K2/run.sh"',
+        '$3 1795225936  %5  0 77:1795220000 3.3a 0 x:sh -c "a/b/run.sh; x"',
       ]),
     ).toEqual({
       server_pid: 77,
       version: '3.3a',
+      exits_unattached: false,
+      server: { pid: 77, started_at: 1795220000000 },
       sessions: [
         {
           id: '$2',
           name: 'work two',
           created_at: 1795225935000,
           attached: 1,
-          panes: 2,
-          pane_pid: 300,
-          pane_dead: true,
+          panes: [
+            { id: '%4', pid: 300, dead: true, launch_id: '01K2' },
+            { id: '%9', pid: 400, dead: false, launch_id: null },
+          ],
         },
         {
           id: '$3',
           name: 'x',
           created_at: 1795225936000,
           attached: 0,
-          panes: 1,
-          pane_pid: null,
-          pane_dead: false,
+          panes: [{ id: '%5', pid: null, dead: false, launch_id: null }],
         },
       ],
     });
   });
 
   it('refuses a list with a malformed line', () => {
-    expect(parsePanes(['$2 1795225935 1 %9 400 0 77 3.3a a', 'what is this'])).toBeNull();
+    expect(parsePanes(['$2 1795225935 1 %9 400 0 77 3.3a 0 a:', 'what is this'])).toBeNull();
   });
 });
 

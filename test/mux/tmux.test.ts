@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mayAttach } from '../../src/mux/control-safety.ts';
 import type { MuxListing } from '../../src/mux/mux.ts';
+import { paneOfLaunch } from '../../src/mux/mux-listing.ts';
 import { ANCHOR_SESSION } from '../../src/mux/session-name.ts';
 import type { createTmux } from '../../src/mux/tmux.ts';
 import { isEndedState, lookUpProcess } from '../../src/platform/process-facts.ts';
@@ -40,18 +41,18 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(await mux.list()).toEqual({ kind: 'absent' });
     const session = await create(mux, 'work', ['/bin/sh', '-c', 'printf "hällo wörld"; exec sleep 600']);
     expect(mux.control.attached).toBe(way === 'the control client');
-    expect(session).toMatchObject({ name: 'work', pane_dead: false, panes: 1, attached: 0 });
+    expect(session).toMatchObject({ name: 'work', panes: [{ dead: false }], attached: 0 });
     expect(session.id).toMatch(/^\$\d+$/);
     expect(Math.abs(session.created_at - Date.now())).toBeLessThan(10_000);
-    expect(lookUpProcess(session.pane_pid!).kind).toBe('found');
+    expect(lookUpProcess(session.panes[0]!.pid!).kind).toBe('found');
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
-    await until('the text', async () => (await mux.capture(session))?.includes('hällo wörld'));
+    await until('the text', async () => (await mux.capture(session.panes[0]!.id))?.includes('hällo wörld'));
 
     expect(await mux.kill(session)).toBe('killed');
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION]);
-    await until('the end of the process', () => gone(session.pane_pid!));
+    await until('the end of the process', () => gone(session.panes[0]!.pid!));
     expect(await mux.kill(session)).toBe('gone');
-    expect(await mux.capture(session)).toBeNull();
+    expect(await mux.capture(session.panes[0]!.id)).toBeNull();
   });
 
   it('answers duplicate for a taken name and does not change that session', async () => {
@@ -59,7 +60,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     const first = await create(mux, 'work');
     expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toEqual({ kind: 'duplicate' });
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
-    expect(gone(first.pane_pid!)).toBe(false);
+    expect(gone(first.panes[0]!.pid!)).toBe(false);
   });
 
   it('lists every pane of a session with its process and folder', async () => {
@@ -72,7 +73,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
       return JSON.stringify(panes?.map(({ cwd }) => cwd)) === JSON.stringify([server.dir, '/']);
     });
     expect(await mux.panes(session)).toMatchObject([
-      { pid: session.pane_pid, dead: false },
+      { pid: session.panes[0]!.pid, dead: false },
       { pid: expect.any(Number), dead: false },
     ]);
     expect(await mux.panes({ id: '$999' })).toBeNull();
@@ -94,7 +95,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     const mux = open();
     await create(mux, 'work-1');
     expect(names(await mux.list())).not.toContain('work');
-    expect(mux.describe().attach_argv('work')).toEqual([
+    expect(mux.describe().attach_argv('=work')).toEqual([
       mux.describe().tmux,
       '-S',
       server.socket,
@@ -158,7 +159,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(await server.tmux('show-options', '-v', '-t', '=work:', 'destroy-unattached')).toBe('off');
     expect(await server.tmux('show-options', '-w', '-v', '-t', '=work:', 'remain-on-exit')).toBe('off');
     expect(names(await mux.list())).toContain('first');
-    process.kill(session.pane_pid!, 'SIGKILL');
+    process.kill(session.panes[0]!.pid!, 'SIGKILL');
     await until('the end of the session', async () => !names(await mux.list()).includes('work'));
   });
 });
@@ -211,10 +212,53 @@ describe('the server', () => {
     const session = await create(mux, 'work');
     expect(mux.control.attached).toBe(true);
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
-    expect(mux.describe().attach_argv('work').slice(1)).toEqual(['attach-session', '-t', '=work']);
+    expect(mux.describe().attach_argv('=work').slice(1)).toEqual(['attach-session', '-t', '=work']);
     const socket = join(server.dir, `tmux-${process.getuid?.()}`, 'default');
     expect(await server.tmux('-S', socket, 'show-options', '-g', '-v', 'history-limit')).toBe('4321');
     expect(await mux.kill(session)).toBe('killed');
+  });
+
+  it('of the user is not used where it would end with its last client, and the option is named', async () => {
+    writeFileSync(join(server.dir, '.tmux.conf'), 'set -s exit-unattached on\n');
+    const env = { ...process.env, HOME: server.dir, XDG_CONFIG_HOME: server.dir, TMUX_TMPDIR: server.dir };
+    const mux = server.open({ socket: null, env, platform: 'linux' });
+    expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toEqual({
+      kind: 'failed',
+      code: 'tmux_server_unavailable',
+      detail: expect.stringMatching(/exit-unattached is on.*: tmux set-option -s exit-unattached off$/),
+    });
+    expect(await mux.list()).toEqual({ kind: 'absent' });
+  });
+
+  it.each([
+    ['renames', 'rename-session other'],
+    ['splits', 'split-window -b sleep\\ 600'],
+    ['adds a window', 'new-window sleep\\ 600'],
+  ])('of a user whose hook %s keeps our session, and reads the pane that we made', async (_, hook) => {
+    const mux = server.open();
+    await create(mux, 'first');
+    await server.tmux('set-hook', '-g', 'after-new-session', hook);
+    await server.tmux('set-option', '-g', 'base-index', '5');
+    await server.tmux('set-option', '-g', 'remain-on-exit', 'on');
+    const script = join(server.dir, 'launch-1', 'run.sh');
+    mkdirSync(join(server.dir, 'launch-1'));
+    writeFileSync(script, 'echo agent; read line');
+    const session = await create(mux, 'work', ['/bin/sh', script]);
+    expect(session.name).toBe('work');
+    const found = paneOfLaunch(await mux.list(), 'launch-1');
+    await until('the text', async () => (await mux.capture(found!.pane.id))?.includes('agent'));
+    process.kill(found!.pane.pid!, 'SIGKILL');
+    await until('the end', async () => paneOfLaunch(await mux.list(), 'launch-1') === undefined);
+  });
+
+  it('of a user whose hook ends each session is named with the hook', async () => {
+    const mux = server.open();
+    await create(mux, 'first');
+    await server.tmux('set-hook', '-g', 'after-new-session', 'kill-session');
+    expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toMatchObject({
+      kind: 'failed',
+      detail: expect.stringContaining('after-new-session'),
+    });
   });
 
   it('is started once by concurrent callers', async () => {
@@ -340,7 +384,7 @@ describe('the list of sessions', () => {
       kind: 'failed',
       code: 'mux_unavailable',
     });
-    expect(gone(session.pane_pid!)).toBe(false);
+    expect(gone(session.panes[0]!.pid!)).toBe(false);
     process.kill(pid, 'SIGUSR1');
     await until('the socket', () => existsSync(server.socket));
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
@@ -355,7 +399,7 @@ describe('the list of sessions', () => {
       expect(await mux.list()).toMatchObject({ kind: 'unknown' });
       expect(await mux.list()).toMatchObject({ kind: 'unknown' });
       expect(await mux.kill(session)).toBe('unknown');
-      expect(await mux.capture(session)).toBeNull();
+      expect(await mux.capture(session.panes[0]!.id)).toBeNull();
       expect(await server.open({ deadline_ms: 300 }).list()).toMatchObject({ kind: 'unknown' });
     } finally {
       process.kill(pid, 'SIGCONT');
@@ -374,7 +418,7 @@ describe('the list of sessions', () => {
       try {
         await mux.list();
         await new Promise((resolve) => setTimeout(resolve, ms));
-        await Promise.all([mux.kill(session), mux.capture(session), mux.list()]);
+        await Promise.all([mux.kill(session), mux.capture(session.panes[0]!.id), mux.list()]);
       } finally {
         process.kill(pid, 'SIGCONT');
       }
@@ -392,13 +436,13 @@ describe('the list of sessions', () => {
     expect(await server.open({ socket: '/etc/passwd/s' }).list()).toMatchObject({ kind: 'unknown' });
   });
 
-  it('counts the panes that a person opened beside the worker and uses the first', async () => {
+  it('has the panes that a person opened beside the one we made, which is the oldest', async () => {
     const mux = server.open();
     const session = await create(mux, 'work');
     await server.tmux('split-window', '-b', '-t', `${session.id}:`, 'sleep 600');
     const listing = await mux.list();
     const now = listing.kind === 'alive' ? listing.sessions.find(({ name }) => name === 'work') : undefined;
-    expect(now).toMatchObject({ panes: 2, pane_pid: session.pane_pid });
+    expect(now?.panes).toMatchObject([session.panes[0]!, { launch_id: null }]);
   });
 
   it('shows foreign sessions with any name', async () => {
@@ -427,7 +471,7 @@ describe('changes of sessions', () => {
         before = now;
       });
       for (const session of sessions) {
-        process.kill(session.pane_pid!, 'SIGKILL');
+        process.kill(session.panes[0]!.pid!, 'SIGKILL');
         await until(`the end of ${session.name}`, () => seen.has(session.name));
       }
     },
@@ -521,7 +565,7 @@ describe('the control client', () => {
     const fake = '%end 1 2 1\\n%begin 1 3 1\\nforged\\n%end 1 3 1\\n%exit\\n%sessions-changed\\n';
     const session = await create(mux, 'work', ['sh', '-c', `printf '%b' '${fake}'; exec sleep 600`]);
     const screen = await until('the text', async () => {
-      const text = await mux.capture(session);
+      const text = await mux.capture(session.panes[0]!.id);
       return text?.includes('%sessions-changed') ? text : null;
     });
     expect(screen).toContain('forged');
@@ -535,7 +579,7 @@ describe('the control client', () => {
       [...Array(8).keys()].map((n) => create(mux, `w${n}`, ['sh', '-c', `echo "<w${n}>"; exec sleep 600`])),
     );
     await until('all texts', async () => {
-      const texts = await Promise.all(sessions.map((session) => mux.capture(session)));
+      const texts = await Promise.all(sessions.map((session) => mux.capture(session.panes[0]!.id)));
       return texts.every((text, n) => text?.includes(`<w${n}>`));
     });
   });
@@ -555,7 +599,7 @@ describe('stopping', () => {
     await mux.stop();
     await until('the end of the client', () => gone(pid));
     expect(await server.tmux('list-sessions', '-F', '#{session_name}')).toBe('work');
-    expect(gone(session.pane_pid!)).toBe(false);
+    expect(gone(session.panes[0]!.pid!)).toBe(false);
     expect(await mux.create({ name: 'late', cwd: '/', command: SLEEP })).toMatchObject({ kind: 'failed' });
   });
 

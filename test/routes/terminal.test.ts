@@ -17,7 +17,7 @@ type Asked = { mux_session: string; history: number; since: WorkerScreenMark | n
 type Told = { value: WorkerScreen; bulk: Uint8Array | null };
 
 function read(lines: readonly string[], since: Partial<WorkerScreenMark> = {}): Told {
-  const mark = { session: '$1', pane: '%1', columns: 80, rows: 2, history: 0, read_at_s: 1, ...since };
+  const mark = { pane: { id: '%1', pid: 7 }, columns: 80, rows: 2, history: 0, read_at_s: 1, ...since };
   const text = lines.map((line) => JSON.stringify(line === '' ? [] : [line])).join('\n');
   return { value: { kind: 'read', mark, first: 0, cheap: true }, bulk: Buffer.from(text) };
 }

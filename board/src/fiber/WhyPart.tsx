@@ -30,7 +30,7 @@ export function WhyPart({ row }: { row: FiberRow }): ReactNode {
   );
 }
 
-function Reasons({ why: { verdict, first, blocked, last_death } }: { why: Why }): ReactNode {
+function Reasons({ why: { verdict, first, blocked, last_death, not_ours = [] } }: { why: Why }): ReactNode {
   const again_in = useTimeText((now) =>
     blocked === undefined || blocked.retry_at === null || blocked.retry_at <= now
       ? ''
@@ -57,6 +57,11 @@ function Reasons({ why: { verdict, first, blocked, last_death } }: { why: Why })
         </p>
       )}
       {blocked?.screen !== undefined && <Screen text={blocked.screen} />}
+      {not_ours.map(({ mux_session, message, command }) => (
+        <p key={mux_session} className={styles.mend}>
+          <Sentence>{`${message}; end it with: ${command}`}</Sentence>
+        </p>
+      ))}
       {last_death !== undefined && (
         <>
           <p className={styles.fault}>

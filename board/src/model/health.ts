@@ -56,7 +56,16 @@ function ofVersion({ components, skew }: Version): Fault[] {
 }
 
 function ofState(state: State): Fault[] {
-  const { data_dir, poll_health, operator_file_errors, document_errors, blocked, deaths, contract } = state;
+  const {
+    data_dir,
+    poll_health,
+    operator_file_errors,
+    document_errors,
+    blocked,
+    deaths,
+    contract,
+    not_ours = [],
+  } = state;
   const fault = (key: string, of: string, what: string, more: Partial<Fault> = {}): Fault => ({
     key: `${key} ${of}`,
     level: 'fault',
@@ -79,6 +88,13 @@ function ofState(state: State): Fault[] {
     ...blocked.map(({ fiber_id, message }) => fault('blocked', fiber_id, message, { fiber: fiber_id })),
     ...deaths.map(({ fiber_id, message }) =>
       fault('death', fiber_id, `Its last worker died: ${message}`, { level: 'warning', fiber: fiber_id }),
+    ),
+    ...not_ours.map(({ fiber_id, message, command }) =>
+      fault('not-ours', fiber_id, message, {
+        level: 'warning',
+        fiber: fiber_id,
+        mend: `End it with: ${command}`,
+      }),
     ),
     ...(contract.ok
       ? []

@@ -1,5 +1,5 @@
 import { shellWord } from '../../base/shell-word.ts';
-import type { BlockedView } from '../../contract/fiber.ts';
+import type { BlockedView, SessionNotOurs } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
 import type { Receipt } from '../../contract/http/messages.ts';
 import { formatClock } from './output.ts';
@@ -131,4 +131,9 @@ export function sharedWithSome(others: readonly string[]): string {
 export function lastLine(screen: string | undefined): string | null {
   const lines = (screen ?? '').split('\n').map((line) => line.replace(/^[\s│|╭╰─]+|[\s│|╮╯─]+$/gu, ''));
   return lines.findLast((line) => /[\p{L}\p{N}]/u.test(line)) ?? null;
+}
+
+/** A session that has only the name of a worker, and how it is ended. */
+export function notOursWords({ message, command }: SessionNotOurs): string {
+  return `${message}; end it with: ${command}`;
 }

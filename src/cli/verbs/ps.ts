@@ -4,7 +4,7 @@ import { fiberRowSchema } from '../../contract/fiber.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
 import { option } from '../command-line/options.ts';
 import { formatDuration, formatMoment, formatTable } from '../command-line/output.ts';
-import { sharedWith } from '../command-line/screen-words.ts';
+import { notOursWords, sharedWith } from '../command-line/screen-words.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { captureName, openCaptures } from '../daemon-client/captures.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
@@ -20,17 +20,16 @@ export const verb = defineVerb({
   async run(context, { verbose = false, json }) {
     const daemon = await connectDaemon(readSettings(context.env));
     const state = await daemon.get('/state', stateSchema);
-    const { running } = state;
+    const { running, not_ours = [] } = state;
     const captures = openCaptures(state);
+    const others = not_ours.map((one) => `${one.fiber_id}: ${notOursWords(one)}\n`).join('');
     if (running.length + captures.length === 0 || json === true)
-      return { json: running, text: 'No worker runs.\n' };
+      return { json: running, text: `No worker runs.\n${others}` };
     const { fibers } = await daemon.get('/fibers', rowsSchema);
     const shared = new Map(fibers.map((row) => [row.id, row.shares_folder_with ?? []]));
     const now = context.clock.now();
-    return {
-      json: running,
-      text: runningTable(running, captures, { shared, now, width: context.width, verbose }),
-    };
+    const table = runningTable(running, captures, { shared, now, width: context.width, verbose });
+    return { json: running, text: `${table}${others}` };
   },
 });
 

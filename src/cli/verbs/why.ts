@@ -3,7 +3,7 @@ import { type Why, whySchema } from '../../contract/http/why.ts';
 import { lengthOf } from '../command-line/fit-width.ts';
 import { ON_HOST, option, SERVED_FIBER } from '../command-line/options.ts';
 import { formatMoment, formatTable, withClock } from '../command-line/output.ts';
-import { refusalWords } from '../command-line/screen-words.ts';
+import { notOursWords, refusalWords } from '../command-line/screen-words.ts';
 import { svcIn } from '../command-line/typed-command.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { askForFiber } from '../daemon-client/daemon-of-fiber.ts';
@@ -51,7 +51,7 @@ function whyPage(why: Why, { width, all, svc }: { width: number; all: boolean; s
   if (why.waits_since !== null)
     lines.push(`It waits for a free place since ${formatMoment(why.waits_since, why.at)}.`);
   const head = `${lines.map((line) => withClock(line, why.at)).join('\n')}\n`;
-  const shown = `${head}${screen(why)}${death(why, all)}`;
+  const shown = `${head}${screen(why)}${death(why, all)}${(why.not_ours ?? []).map((one) => `${sentence(notOursWords(one))}\n`).join('')}`;
   if (!all) return shown;
   const folder =
     why.project_dir === null || why.verdict === 'running'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
+import { blockedViewSchema, deathSchema, runViewSchema, sessionNotOursSchema } from '../fiber.ts';
 import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
 import { compositeOf, originFields } from './composite.ts';
@@ -86,6 +86,8 @@ export const pollerStateSchema = z.object({
       error: z.string().nullable(),
     }),
   ),
+  /** Sessions that have the names of workers and are none; they keep nothing from starting. */
+  not_ours: z.array(sessionNotOursSchema.extend(fiberRefSchema.shape)).optional(),
   /** Captures without a claimed fiber so far, including those that ended within the last day. */
   captures: z.array(captureViewSchema),
   boot_quarantine: z.object({

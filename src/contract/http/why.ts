@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
+import { blockedViewSchema, deathSchema, runViewSchema, sessionNotOursSchema } from '../fiber.ts';
 import { GATES, LAUNCH_CHECKS } from '../gates.ts';
 import { placesSchema } from './state.ts';
 
@@ -50,5 +50,6 @@ export const whySchema = z.object({
   runtime: runViewSchema.optional(),
   blocked: blockedViewSchema.optional(),
   last_death: deathSchema.optional(),
+  not_ours: z.array(sessionNotOursSchema).optional(),
 });
 export type Why = z.infer<typeof whySchema>;

@@ -12,8 +12,10 @@ export const messageTargetSchema = z.discriminatedUnion('kind', [
     fiber_id: z.string(),
     uid: z.string(),
     surface: surfaceSchema,
-    /** Its session of the multiplexer; null on the app surface. */
-    mux: z.object({ id: z.string(), name: z.string() }).nullable(),
+    /** Its session of the multiplexer, and the pane in it that its agent runs in; null on the app surface. */
+    mux: z
+      .object({ id: z.string(), name: z.string(), pane: z.object({ id: z.string(), pid: z.number() }) })
+      .nullable(),
     /** How its conversation stands on the app surface; null for one in a terminal. */
     app: z.enum(['ready', 'starting', 'unreachable', 'missing']).nullable(),
     /** Path of its transcript; null if it has none yet. */

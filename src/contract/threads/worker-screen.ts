@@ -2,9 +2,8 @@ import { z } from 'zod';
 
 /** Where the screen of a worker was when it was read; given back unread to ask what changed since. */
 export const screenMarkSchema = z.object({
-  /** tmux's id of the session. */
-  session: z.string(),
-  pane: z.string(),
+  /** The pane by tmux's id, and its process. */
+  pane: z.object({ id: z.string(), pid: z.number().int() }),
   columns: z.number().int(),
   rows: z.number().int(),
   /** Lines above the visible screen. */

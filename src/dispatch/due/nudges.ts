@@ -59,7 +59,7 @@ export class Nudges {
   }
 
   #isDue(run: Run): boolean {
-    if (run.nudged_at !== undefined || run.stray) return false;
+    if (run.nudged_at !== undefined) return false;
     const { documents, host, settings, clock } = this.#world;
     const document = documents.of(run);
     // Most fibers say nothing of it, so that the rest is not gathered for them.

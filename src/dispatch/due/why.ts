@@ -3,6 +3,7 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import { LAUNCH_CHECKS, type LaunchCheck } from '../../contract/gates.ts';
 import type { GateView, Why } from '../../contract/http/why.ts';
 import type { Memory } from '../holds/memory.ts';
+import { viewNotOurs } from '../holds/not-ours.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { limitOf } from '../holds/usage-limits.ts';
 import { viewRun } from '../run/runs.ts';
@@ -48,6 +49,7 @@ export async function explainFiber(
   const last_death = memory.deaths.of(document, world.host, memory.runs);
   const passed = gates.every((gate) => gate.state === 'open');
   const checks = passed && options.look ? await askChecks(world, document) : LAUNCH_CHECKS.map(notAsked);
+  const not_ours = viewNotOurs(world, memory, document);
   const next_occurrences = nextOccurrences(document, facts.now, world.zone);
   const all = [...gates, ...checks];
   const first = all.find((gate) => gate.state === 'shut') ?? null;
@@ -73,6 +75,7 @@ export async function explainFiber(
     ...(run === undefined ? {} : { runtime: viewRun(run, facts.now) }),
     ...(facts.refusal === undefined ? {} : { blocked: facts.refusal }),
     ...(last_death === undefined ? {} : { last_death }),
+    ...(not_ours === undefined ? {} : { not_ours }),
   };
 }
 

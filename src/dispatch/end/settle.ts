@@ -66,13 +66,11 @@ export class Settler {
     await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
     const { document, absent } = this.#documentOf(run);
     const now = world.clock.now();
-    const memory = run.stray
-      ? null
-      : world.workerMemory.readEnd(world.runDirectories.directory(run.launch_id));
+    const memory = world.workerMemory.readEnd(world.runDirectories.directory(run.launch_id));
     // Only a kill for memory tells of them, and of many workers that end at once each would ask for all others.
     const exit = recorded.exit.kind === 'found' ? recorded.exit.value : null;
     const others = isKilledForMemory(exit, memory) ? await this.#othersAlive(run) : 0;
-    const screen = run.stray ? null : world.runDirectories.readScreen(run.launch_id);
+    const screen = world.runDirectories.readScreen(run.launch_id);
     return {
       ...{ run, document, absent, recorded, memory, others, rebooted, resumed_in_vain, screen, now },
       server_absent: answer === 'absent',
@@ -92,7 +90,7 @@ export class Settler {
     };
     if (!plan.conclude && seen.document?.error === undefined && !seen.absent) this.#close(run, told);
     else {
-      if (!run.stray) this.#world.runDirectories.update(run.launch_id, { ...told, ...deathOfRun(run) });
+      this.#world.runDirectories.update(run.launch_id, { ...told, ...deathOfRun(run) });
       if (plan.reason === 'forced_start') this.#postpone(run);
       else await this.#conclude(run, settledEnd(exit, plan.reason, plan.owes_fresh_start));
     }
@@ -131,7 +129,7 @@ export class Settler {
     if (plan.refusal !== null)
       this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
     blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
-    if (!run.stray) recordEnd(world, run, plan, endedAt(run, recorded) ?? now);
+    recordEnd(world, run, plan, endedAt(run, recorded) ?? now);
     if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.death?.message ?? '');
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
@@ -177,11 +175,10 @@ export class Settler {
     // The document has gone over to a later run, so there is nothing left to conclude of this one.
     if (earlier !== undefined && earlier.launch_id !== run.launch_id) this.#close(earlier);
     this.#memory.unconcluded.set(run.key, run);
-    if (!run.stray)
-      this.#world.runDirectories.update(run.launch_id, {
-        ended_at: this.#world.clock.now(),
-        ...deathOfRun(run),
-      });
+    this.#world.runDirectories.update(run.launch_id, {
+      ended_at: this.#world.clock.now(),
+      ...deathOfRun(run),
+    });
   }
 
   /** True until it is known whether the start that an earlier worker made way for has come about. */
@@ -235,7 +232,6 @@ export class Settler {
   }
 
   #close(run: Run, told: Partial<Pick<RunManifest, 'end_reason' | 'fiber_closed'>> = {}): void {
-    if (run.stray) return;
     this.#world.runDirectories.update(run.launch_id, {
       ...{ ...told, state: 'ended', ended_at: this.#world.clock.now() },
       ...deathOfRun(run),

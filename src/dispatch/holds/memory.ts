@@ -27,6 +27,8 @@ export type Memory = {
   incidents: IncidentBook;
   /** How the last worker of each fiber died. */
   deaths: LastDeaths;
+  /** Sessions that have the name of a worker of a fiber and are none, as the last listing told. */
+  not_ours: ReadonlyMap<string, readonly string[]>;
   /** Starts under way: the fiber is claimed although it has no run yet. */
   starting: Set<string>;
   /** Ended runs whose documents are absent or could not be written yet: their fibers wait until they can be. */

@@ -4,7 +4,7 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import { APP_HARNESS, type HarnessName, parseHarnessName } from '../../contract/harness-name.ts';
 import { DEFAULT_SURFACE, surfaceOfConversation } from '../../contract/surface.ts';
 import type { TranscriptProbe } from '../../harness/adapter.ts';
-import { sessionNamed } from '../../mux/mux-listing.ts';
+import { paneOfLaunch } from '../../mux/mux-listing.ts';
 import { resumeSessionName } from '../../mux/session-name.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { followSession } from '../run/follow-session.ts';
@@ -180,7 +180,7 @@ async function isSameFolder(
 async function isOpenInResume(world: Pick<World, 'mux'>, session_uuid: string): Promise<boolean | null> {
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return null;
-  return sessionNamed(listing, resumeSessionName(session_uuid))?.pane_dead === false;
+  return paneOfLaunch(listing, session_uuid)?.pane.dead === false;
 }
 
 function refusalOf(

@@ -1,7 +1,8 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { MessageTarget } from '../../contract/threads/message-target.ts';
-import { sessionNamed } from '../../mux/mux-listing.ts';
+import { addressOf } from '../../mux/mux-listing.ts';
 import { type Memory, UNTOLD } from '../holds/memory.ts';
+import { paneOfRun } from '../run/liveness.ts';
 import type { Run } from '../run/run.ts';
 import { transcriptOfRun } from '../run/run-session.ts';
 import { endInHand } from '../run/run-state.ts';
@@ -32,14 +33,15 @@ export async function messageTarget(
   const { fiber_id, surface } = run;
   const found = await transcriptOfRun(world, run);
   const transcript = found.kind === 'found' ? found.path : null;
-  const name = muxSessionOf(run);
-  if (name === null)
+  if (muxSessionOf(run) === null)
     return { kind: 'running', fiber_id, uid, surface, mux: null, app: conversationState(run), transcript };
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return { kind: 'unknown', detail: listing.detail };
-  const session = sessionNamed(listing, name);
-  if (session === undefined) return { kind: 'past' };
-  return { kind: 'running', fiber_id, uid, surface, mux: { id: session.id, name }, app: null, transcript };
+  const place = paneOfRun(run, listing);
+  const pane = place === undefined ? null : addressOf(place.pane);
+  if (place === undefined || pane === null) return { kind: 'past' };
+  const mux = { id: place.session.id, name: place.session.name, pane };
+  return { kind: 'running', fiber_id, uid, surface, mux, app: null, transcript };
 }
 
 /** A conversation without its first message takes no other: that message has to begin it. */

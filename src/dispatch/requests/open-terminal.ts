@@ -4,6 +4,7 @@ import { sshSessionArgv } from '../../config/ssh-terminal.ts';
 import type { SshTarget } from '../../contract/http/attach.ts';
 import { type Rehearsal, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
+import type { MuxSession } from '../../mux/mux.ts';
 import { requireListing, sessionNamed } from '../../mux/mux-listing.ts';
 import { isSessionName, resumeSessionName } from '../../mux/session-name.ts';
 import type { World } from '../world/world.ts';
@@ -52,7 +53,12 @@ export function openTerminal(
     },
     show({ asked: { session, host, ssh }, mux_session, past }) {
       const window = rehearsal(`open a terminal window on ${mux_session} of ${host}`, {
-        command: { argv: windowArgv(world, mux_session, ssh).unnested, cwd: null, env: [], mux_session },
+        command: {
+          argv: windowArgv(world, { name: mux_session }, ssh).unnested,
+          cwd: null,
+          env: [],
+          mux_session,
+        },
       });
       if (session === undefined) return window;
       const first =
@@ -62,11 +68,9 @@ export function openTerminal(
       });
     },
     async apply({ asked: { ssh }, mux_session, past }) {
-      if (past !== null) {
-        await pastSessions.apply(past);
-        await requireSession(world, mux_session);
-      }
-      const { argv, unnested } = windowArgv(world, mux_session, ssh);
+      const name = past === null ? mux_session : (await pastSessions.apply(past)).mux_session;
+      const shown = ssh === null ? await requireSession(world, name) : { name };
+      const { argv, unnested } = windowArgv(world, shown, ssh);
       const launched = await world.openTerminal({ argv: unnested, title: mux_session, type: 'os-window' });
       if (launched.kind === 'opened') return { mux_session, terminal: launched.terminal };
       const command = shellLine(argv);
@@ -81,17 +85,19 @@ export function openTerminal(
 
 function windowArgv(
   world: Pick<World, 'mux'>,
-  mux_session: string,
+  { name, panes = [] }: Pick<MuxSession, 'name'> & Partial<Pick<MuxSession, 'panes'>>,
   ssh: SshTarget | null,
 ): { argv: readonly string[]; unnested: string[] } {
+  const ours = panes.find(({ launch_id, dead }) => launch_id !== null && !dead)?.id;
   const argv =
-    ssh === null ? world.mux.describe().attach_argv(mux_session) : sshSessionArgv(ssh, mux_session);
+    ssh === null ? world.mux.describe().attach_argv(ours ?? `=${name}`) : sshSessionArgv(ssh, name);
   // An emulator that was started from tmux hands its variables on, and tmux would refuse to nest.
   return { argv, unnested: ['/usr/bin/env', '-u', 'TMUX', '-u', 'TMUX_PANE', ...argv] };
 }
 
-async function requireSession(world: Pick<World, 'mux'>, mux_session: string): Promise<void> {
-  if (sessionNamed(await requireListing(world.mux), mux_session) !== undefined) return;
+async function requireSession(world: Pick<World, 'mux'>, mux_session: string): Promise<MuxSession> {
+  const session = sessionNamed(await requireListing(world.mux), mux_session);
+  if (session !== undefined) return session;
   if (UUID.test(mux_session)) throw notATerminal(mux_session);
   throw new CodedError(
     'session_not_found',

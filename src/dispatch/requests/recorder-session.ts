@@ -1,4 +1,5 @@
 import type { RecorderSession, RecorderStarted } from '../../contract/threads/recorder-session.ts';
+import type { MuxSession } from '../../mux/mux.ts';
 import { sessionNamed } from '../../mux/mux-listing.ts';
 import type { ProcessIdentity } from '../../platform/process-facts.ts';
 import type { World } from '../world/world.ts';
@@ -16,7 +17,7 @@ export async function startRecorder(
   const created = await mux.create(spec);
   if (created.kind === 'failed' && created.ended) return { kind: 'created', process: null };
   if (created.kind !== 'created') return created;
-  return { kind: 'created', process: await identify(processes, created.session.pane_pid) };
+  return { kind: 'created', process: await identify(processes, created.session) };
 }
 
 /** Whether that session is there, and its first process. */
@@ -28,7 +29,7 @@ export async function recorderSession(
   if (listing.kind === 'unknown') return listing;
   const session = sessionNamed(listing, name);
   if (session === undefined) return { kind: 'gone' };
-  return { kind: 'there', process: await identify(processes, session.pane_pid) };
+  return { kind: 'there', process: await identify(processes, session) };
 }
 
 /** Ends that session, whatever runs in it. */
@@ -42,6 +43,9 @@ export async function endRecorder(
   return { ended: session === undefined ? 'gone' : await mux.kill({ id: session.id, name }) };
 }
 
-async function identify(processes: World['processes'], pid: number | null): Promise<ProcessIdentity | null> {
-  return pid === null ? null : processes.identify(pid);
+async function identify(
+  processes: World['processes'],
+  { panes: [first] }: MuxSession,
+): Promise<ProcessIdentity | null> {
+  return first?.pid == null ? null : processes.identify(first.pid);
 }

@@ -1,8 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MuxListing } from '../../mux/mux.ts';
-import { sessionsOf } from '../../mux/mux-listing.ts';
-import { resumeSessionName } from '../../mux/session-name.ts';
+import { paneOfLaunch } from '../../mux/mux-listing.ts';
 import { folderNames } from '../../platform/folder-names.ts';
 import { DEFAULT_RETENTION } from './run-directories.ts';
 
@@ -15,10 +14,9 @@ export const RESUMED_FOLDER = 'resumed';
  */
 export function prunePastSessions(data_dir: string, listing: MuxListing, now: number): number {
   if (listing.kind === 'unknown') return 0;
-  const open = new Set(sessionsOf(listing).map(({ name }) => name));
   const root = join(data_dir, RESUMED_FOLDER);
   const old = folderNames(root).filter((session) => {
-    if (open.has(resumeSessionName(session))) return false;
+    if (paneOfLaunch(listing, session) !== undefined) return false;
     return now - statSync(join(root, session)).mtimeMs > DEFAULT_RETENTION.max_age_ms;
   });
   for (const session of old) rmSync(join(root, session), { recursive: true, force: true });

@@ -79,6 +79,8 @@ export const runManifestSchema = z.object({
   nudged_at: z.number().optional(),
   /** Launch id of the recording that its claim carried (FIB-11). */
   meeting: z.string().optional(),
+  /** The pane of a person's session that the agent runs in; absent where older builds recorded the claim. */
+  pane: z.object({ id: z.string(), pid: z.number() }).optional(),
   /** The multiplexer server that listed its session; absent until one did. `started_at` in whole seconds, as milliseconds. */
   server: z.object({ pid: z.number(), started_at: z.number() }).optional(),
   /** Boot of the machine the start belongs to; null where the OS does not tell. */

@@ -34,7 +34,6 @@ export async function learnSession(world: World, run: Run, session_uuid: string)
 
 /** Follows a run into the session that its hooks report (P7); what cannot be written now is tried again. */
 export async function followHooks(world: World, run: Run): Promise<void> {
-  if (run.stray) return;
   const left = run.left_sessions ?? [];
   const { session_uuid: known, launch_id } = run;
   const starts = world.runDirectories.sessionStarts(launch_id);
@@ -62,7 +61,7 @@ export async function transcriptOfRun(world: World, run: Run): Promise<Transcrip
       agent: world.harness.agent(run.agent),
       project_dir: run.project_dir,
       session_uuid,
-      run: run.stray ? undefined : { launch_id, dispatched_at: started_at },
+      run: { launch_id, dispatched_at: started_at },
     });
   } catch (error) {
     // Its agent is no longer in the registry: nothing can be told.

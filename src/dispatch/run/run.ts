@@ -3,7 +3,7 @@ import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Surface } from '../../contract/surface.ts';
 import type { AppPhase } from '../../harness/app-server/conversation.ts';
 import type { AppTurn } from '../../harness/app-server/turn.ts';
-import type { MuxServer } from '../../mux/mux.ts';
+import type { MuxServer, PaneAddress } from '../../mux/mux.ts';
 import type { PhaseSign } from '../run-directory/phase-signs.ts';
 import type { AppRecord, ResumeRecord } from '../run-directory/run-records.ts';
 import { nextRunState, type RunEvent, type RunState } from './run-state.ts';
@@ -41,8 +41,6 @@ export type Run = {
   context?: ContextUse | null;
   /** What its hooks told last; absent until they told something. */
   sign?: PhaseSign;
-  /** A session with a worker's name that no run directory tells of. */
-  stray: boolean;
   /** Claimed and not dispatched: a capture of ours, or a session that a person started. */
   claim?: 'capture' | 'person';
   /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
@@ -55,6 +53,8 @@ export type Run = {
   nudged_at?: number;
   /** How it died, or null for another end; absent until its end is settled. */
   death?: Death | null;
+  /** The pane that its agent runs in; absent until it was seen. */
+  pane?: PaneAddress;
   /** The multiplexer server that listed its session; absent until one did. */
   server?: MuxServer;
   /** True once it is certain that its document was removed from the stores. */
@@ -80,11 +80,11 @@ export function moveRun(run: Pick<Run, 'state'>, event: RunEvent): void {
 }
 
 /**
- * False where no transcript has to be waited for: a person's session had a conversation long before it was claimed, an
- * app conversation has no start to watch, and of a session without a run directory no start is known.
+ * False where no transcript has to be waited for: a person's session had a conversation long before it was claimed, and an
+ * app conversation has no start to watch.
  */
-export function awaitsTranscript({ claim, app, stray }: Pick<Run, 'claim' | 'app' | 'stray'>): boolean {
-  return claim !== 'person' && app === undefined && !stray;
+export function awaitsTranscript({ claim, app }: Pick<Run, 'claim' | 'app'>): boolean {
+  return claim !== 'person' && app === undefined;
 }
 
 /** The start of a run has come about. */

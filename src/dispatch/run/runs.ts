@@ -77,12 +77,12 @@ export function runOfManifest(manifest: RunManifest): Run {
     state: { kind: 'claimed', answers: false },
     transcript_path: null,
     last_activity_at: null,
-    stray: false,
     ...(manifest.claim === undefined ? {} : { claim: manifest.claim }),
     ...(manifest.nudged_at === undefined ? {} : { nudged_at: manifest.nudged_at }),
     ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
     ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
+    ...(manifest.pane === undefined ? {} : { pane: manifest.pane }),
     ...(manifest.server === undefined ? {} : { server: manifest.server }),
   };
   if (manifest.state !== 'claimed') runStarted(run);
@@ -164,7 +164,7 @@ export function followDocuments(world: Pick<World, 'documents' | 'runDirectories
     const { id, path, store } = document;
     if (run.fiber_id === id && run.path === path && run.store === store) continue;
     Object.assign(run, { fiber_id: id, path, store });
-    if (!run.stray) world.runDirectories.update(run.launch_id, { fiber: id, path, store });
+    world.runDirectories.update(run.launch_id, { fiber: id, path, store });
     learned.push(path);
   }
   return learned;

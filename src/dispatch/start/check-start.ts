@@ -119,7 +119,6 @@ export function planRun(
     state: { kind: 'starting' },
     transcript_path: null,
     last_activity_at: null,
-    stray: false,
     ...SURFACES[surface].fields(checked, authority.user_message ?? null),
   };
   const memory = world.workerMemory.entry(launch_id, checked.agent);

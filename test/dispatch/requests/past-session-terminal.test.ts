@@ -172,7 +172,7 @@ describe('a terminal window', () => {
     world.machine.startByHand('desk', ['/opt/demo']);
     expect(await openRunning('desk', null)).toEqual({ mux_session: 'desk', terminal: 'kitty' });
     expect(world.terminals).toEqual([
-      { argv: [...UNNESTED, 'tmux', 'desk'], title: 'desk', type: 'os-window' },
+      { argv: [...UNNESTED, 'tmux', '=desk'], title: 'desk', type: 'os-window' },
     ]);
   });
 
@@ -182,7 +182,7 @@ describe('a terminal window', () => {
     expect(opened).toEqual({ mux_session: session, terminal: 'kitty' });
     expect(world.machine.creates.map(({ name }) => name)).toEqual([session]);
     expect(world.terminals).toEqual([
-      { argv: [...UNNESTED, 'tmux', session], title: session, type: 'os-window' },
+      { argv: [...UNNESTED, 'tmux', expect.stringMatching(/^%\d+$/)], title: session, type: 'os-window' },
     ]);
     await expect(world.run(open({ session: 'nobody', lines: [] }))).rejects.toMatchObject({
       code: 'transcript_missing',
@@ -217,8 +217,8 @@ describe('a terminal window', () => {
     world.terminal = { kind: 'unreachable', detail: 'no kitty listens' };
     await expect(openRunning('desk', null)).rejects.toMatchObject({
       code: 'terminal_unreachable',
-      message: expect.stringContaining('tmux desk'),
-      details: { command: 'tmux desk' },
+      message: expect.stringContaining("tmux '=desk'"),
+      details: { command: "tmux '=desk'" },
     });
     await expect(openRunning('w', { alias: 'b', flags: [] })).rejects.toMatchObject({
       details: { command: expect.stringMatching(/^ssh -t -- b 'sh -c .* w'$/) },

@@ -27,10 +27,8 @@ describe('the session of a recorder', () => {
   });
 
   it('tells the process of its recorder', async () => {
-    const session = { name: SPEC.name, id: '$1', pane_pid: 42 } as Extract<
-      Created,
-      { kind: 'created' }
-    >['session'];
+    const panes = [{ id: '%1', pid: 42, dead: false, launch_id: null }];
+    const session = { name: SPEC.name, id: '$1', created_at: 0, attached: 0, panes };
     expect(await start({ kind: 'created', session })).toEqual({
       kind: 'created',
       process: { pid: 42, start_time: '7' },

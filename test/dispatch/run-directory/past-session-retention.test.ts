@@ -11,9 +11,7 @@ const OPEN: MuxSession = {
   id: '$1',
   name: 'resume-open',
   created_at: 0,
-  pane_pid: 2,
-  pane_dead: false,
-  panes: 1,
+  panes: [{ id: '%1', pid: 2, dead: false, launch_id: 'open' }],
   attached: 0,
 };
 let dir: string;
@@ -32,9 +30,15 @@ it('[WPL-22] what started the terminal of a past session is removed when it is o
   expect(prunePastSessions(dir, { kind: 'absent' }, NOW)).toBe(0);
   started('open', 30);
   started('old', 30);
+  started('named', 30);
   started('new', 3);
   expect(prunePastSessions(dir, { kind: 'unknown', detail: '' }, NOW)).toBe(0);
-  expect(prunePastSessions(dir, { kind: 'alive', sessions: [OPEN] }, NOW)).toBe(1);
+  const named = {
+    ...OPEN,
+    name: 'resume-named',
+    panes: [{ id: '%2', pid: 3, dead: false, launch_id: null }],
+  };
+  expect(prunePastSessions(dir, { kind: 'alive', sessions: [OPEN, named] }, NOW)).toBe(2);
   expect(readdirSync(join(dir, 'resumed')).sort()).toEqual(['new', 'open']);
   expect(prunePastSessions(dir, { kind: 'absent' }, NOW)).toBe(1);
 });

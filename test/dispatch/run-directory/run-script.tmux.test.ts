@@ -180,9 +180,13 @@ describe('a worker started by its run script in a session', () => {
   it('survives the interrupt key when the agent does', async () => {
     const { session, run_dir, said } = await launch('counts-interrupts');
     await server.tmux('send-keys', '-t', `${session.id}:`, 'C-c');
-    await until('the interrupt', async () => (await mux.capture(session))?.includes('interrupted 1'));
+    await until('the interrupt', async () =>
+      (await mux.capture(session.panes[0]!.id))?.includes('interrupted 1'),
+    );
     await server.tmux('send-keys', '-t', `${session.id}:`, 'C-c');
-    await until('the interrupt', async () => (await mux.capture(session))?.includes('interrupted 2'));
+    await until('the interrupt', async () =>
+      (await mux.capture(session.panes[0]!.id))?.includes('interrupted 2'),
+    );
     expect(readExit(run_dir)).toEqual({ kind: 'none' });
     expect(lookUpProcess(said.pid).kind).toBe('found');
   });
@@ -195,7 +199,7 @@ describe('a worker started by its run script in a session', () => {
 
   it('is told of the end when the outer shell is killed', async () => {
     const { session, run_dir } = await launch('wait');
-    process.kill(session.pane_pid!, 'SIGKILL');
+    process.kill(session.panes[0]!.pid!, 'SIGKILL');
     expect(await exitOf(run_dir)).toMatchObject({ code: null, signal: 'SIGHUP' });
   });
 });

@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentFact, agentFact, assessLiveness } from '../../../src/dispatch/run/liveness.ts';
+import { type AgentFact, agentFact, assessLiveness, paneOfRun } from '../../../src/dispatch/run/liveness.ts';
 import type { ExitRecord, FileRead } from '../../../src/dispatch/run-directory/run-records.ts';
 import type { MuxListing } from '../../../src/mux/mux.ts';
 
-const NAME = 'loader-01K2Z3V4W5X6Y7Z8A9B0C1D2E3-svc';
-const session = {
-  id: '$1',
-  name: NAME,
-  created_at: 1_000,
-  pane_pid: 5,
-  pane_dead: false,
-  panes: 1,
-  attached: 0,
-};
+const LAUNCH = '01K2Z3V4W5X6Y7Z8A9B0C1D2E3';
+const pane = { id: '%1', pid: 5, dead: false, launch_id: LAUNCH };
+const listed = (change: Partial<typeof pane> | { launch_id: null }): MuxListing => ({
+  kind: 'alive',
+  sessions: [{ id: '$1', name: 'loader', created_at: 1_000, attached: 0, panes: [{ ...pane, ...change }] }],
+});
 const LISTINGS: Record<string, MuxListing> = {
-  here: { kind: 'alive', sessions: [session] },
-  dead: { kind: 'alive', sessions: [{ ...session, pane_dead: true }] },
-  earlier: { kind: 'alive', sessions: [{ ...session, created_at: 0 }] },
-  gone: { kind: 'alive', sessions: [{ ...session, name: `${NAME}2` }] },
+  here: listed({}),
+  dead: listed({ dead: true }),
+  other: listed({ launch_id: '01K2Z3V4W5X6Y7Z8A9B0C1D2E4' }),
+  not_ours: listed({ launch_id: null }),
   absent: { kind: 'absent' },
   unknown: { kind: 'unknown', detail: '' },
 };
@@ -45,11 +41,6 @@ function expected(
   const table: Record<string, [recorded: string, unrecordedYoung: string, unrecordedOld: string]> = {
     here: ['unknown agent_unknown', 'starting', 'unknown agent_unrecorded'],
     dead: ['ended pane_dead', 'ended pane_dead', 'ended pane_dead'],
-    gone: [
-      'ended session_gone',
-      state === 'claimed' ? 'starting' : 'ended session_gone',
-      'ended session_gone',
-    ],
     absent: [
       'ended session_gone',
       state === 'claimed' ? 'starting' : 'ended session_gone',
@@ -57,7 +48,7 @@ function expected(
     ],
     unknown: ['unknown no_answer', 'starting', 'unknown no_answer'],
   };
-  table.earlier = state === 'claimed' ? table.gone! : table.here!;
+  table.other = table.not_ours = table.absent!;
   return table[listing]![agent === 'unknown' ? 0 : young ? 1 : 2];
 }
 
@@ -76,7 +67,8 @@ const cases = Object.keys(LISTINGS).flatMap((listing) =>
 function assess(facts: (typeof cases)[number]): string {
   const verdict = assessLiveness({
     listing: LISTINGS[facts.listing]!,
-    manifest: { mux_session: NAME, state: facts.state, dispatched_at: 1_000, boot_id: 'b1' },
+    pane: paneOfRun({ launch_id: LAUNCH, mux_session: 'loader' }, LISTINGS[facts.listing]!)?.pane,
+    manifest: { state: facts.state, dispatched_at: 1_000, boot_id: 'b1' },
     boot_id: { same: 'b1', other: 'b2', untold: null }[facts.boot] ?? null,
     agent: facts.agent,
     exit: EXITS[facts.exit]!,

@@ -37,11 +37,11 @@ describe('a running worker', () => {
     world.fiber('a');
     await round();
     const worker = world.machine.worker('a');
-    worker.session = { ...worker.session, panes: 2 };
+    world.machine.openPane(worker);
     world.machine.exit(worker, { code: 1 });
     for (let turn = 0; turn < 3; turn += 1) await world.run(daemon.dispatcher.reconcile());
     expect(daemon.state().running).toEqual([]);
-    await restart({ released: true });
+    await restart();
     expect(daemon.state().running).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('a running worker', () => {
     });
   });
 
-  it('[DSP-10] is every session of a worker’s name for a fiber of this host, and no other', async () => {
+  it('[DSP-10] is no session that has only the name of a worker, which is told with the command that ends it', async () => {
     world.fiber('mine', {}, { status: 'open' });
     world.fiber('theirs', { host: 'host-b' });
     const uid = (id: string) => world.documents.index.get(id).uid;
@@ -126,13 +126,27 @@ describe('a running worker', () => {
       world.machine.session('resume-00000000-0000-4000-8000-000000000000'),
       world.machine.session('svc-anchor'),
     ];
-    world.agents = [];
     await round();
-    expect(daemon.state().running).toMatchObject([{ fiber_id: 'mine', state: 'unknown' }]);
-    await kill('mine');
-    expect(world.machine.kills).toEqual([`mine-${uid('mine')}-svc`]);
     expect(daemon.state().running).toEqual([]);
-    expect(world.machine.others).toHaveLength(3);
+    const told = (name: string) => ({
+      mux_session: name,
+      message: expect.stringContaining('not ours'),
+      command: `tmux kill-session -t '=${name}'`,
+    });
+    const name = `mine-${uid('mine')}-svc`;
+    expect(daemon.state().not_ours).toEqual([expect.objectContaining({ fiber_id: 'mine', ...told(name) })]);
+    expect(daemon.row('mine')?.not_ours).toEqual([told(name)]);
+    expect(await world.run(daemon.dispatcher.dispatch({ fiber_id: 'mine' }))).toMatchObject({
+      dispatched: true,
+    });
+    await round();
+    expect(world.machine.others.map((one) => one.name)[0]).toBe(`${name}-not-ours`);
+    expect(daemon.row('mine')?.not_ours).toEqual([told(`${name}-not-ours`)]);
+    await kill('mine');
+    expect(world.machine.others).toHaveLength(4);
+    world.machine.others = [];
+    await round();
+    expect([daemon.row('mine')?.not_ours, daemon.state().not_ours]).toEqual([undefined, []]);
   });
 
   it('whose document is deleted goes on, is listed, and can be killed by its old id', async () => {
@@ -439,10 +453,13 @@ describe('a kill', () => {
     world.fiber('a');
     await round();
     const worker = world.machine.worker('a');
-    worker.session = { ...worker.session, panes: 3 };
+    world.machine.openPane(worker);
+    world.machine.openPane(worker);
     await kill('a');
     expect([worker.alive, world.machine.kills]).toEqual([false, []]);
-    expect(world.machine.list()).toMatchObject({ sessions: [{ name: worker.session.name, panes: 2 }] });
+    expect(world.machine.list()).toMatchObject({
+      sessions: [{ name: worker.session.name, panes: { length: 2 } }],
+    });
     await round();
     expect(daemon.state().running).toEqual([]);
   });
@@ -452,7 +469,7 @@ describe('a kill', () => {
     world.machine.next = 'start_silently';
     await round();
     const worker = world.machine.worker('a');
-    worker.session = { ...worker.session, panes: 2 };
+    world.machine.openPane(worker);
     await kill('a');
     expect([worker.alive, world.machine.kills]).toEqual([false, []]);
   });

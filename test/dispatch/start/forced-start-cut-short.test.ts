@@ -165,7 +165,7 @@ it('[P1] [P4] takes no worker of an earlier daemon for running before it was see
   await working('oneshot');
   const worker = world.machine.worker('a');
   // A pane that a person opened keeps the session.
-  worker.session = { ...worker.session, panes: 2 };
+  world.machine.openPane(worker);
   world.machine.vanish(worker);
   world.machine.kernel = 'silent';
   daemon = world.boot();

@@ -410,18 +410,34 @@ describe('a refusal', () => {
     expect(daemon.row('a')?.blocked).toMatchObject({ reason: 'launch_failed', message: 'no such luck' });
   });
 
-  it('[DSP-9] is session_name_taken where a session of that name holds no worker of ours', async () => {
+  it('[DSP-9] is not made where a person goes on in the session of a worker that ended: it is renamed', async () => {
     world.fiber('a');
     const name = `a-${world.documents.index.get('a').uid}-svc`;
     await round();
     const first = world.machine.worker('a');
     // A person opened a second pane; the worker ends, the session stays.
-    first.session = { ...first.session, panes: 2 };
+    world.machine.openPane(first);
     world.machine.exit(first, { code: 1 });
     await round();
-    expect(daemon.row('a')?.runtime).toBeUndefined();
-    expect(daemon.row('a')?.blocked?.reason).toBe('session_name_taken');
-    expect(world.machine.living).toEqual([]);
+    expect(daemon.row('a')?.runtime?.mux_session).toBe(name);
+    expect(first.session).toMatchObject({ name: `${name}-not-ours`, panes: { length: 1 } });
     expect(world.machine.kills).not.toContain(name);
+  });
+
+  it('[DSP-9] is session_name_taken where a worker of another daemon runs in the session of that name', async () => {
+    world.fiber('a');
+    const name = `a-${world.documents.index.get('a').uid}-svc`;
+    const other = world.machine.session(name);
+    const panes = other.panes.map((pane) => ({ ...pane, launch_id: '01K2Z3V4W5X6Y7Z8A9B0C1D2E3' }));
+    world.machine.others = [{ ...other, panes }];
+    await round();
+    const command = `tmux kill-session -t '=${name}'`;
+    expect(daemon.row('a')?.blocked).toMatchObject({
+      reason: 'session_name_taken',
+      message: expect.stringContaining(command),
+      retry_at: expect.any(Number),
+    });
+    expect(daemon.row('a')?.not_ours).toMatchObject([{ mux_session: name, command }]);
+    expect([world.machine.creates, world.machine.others[0]?.name]).toEqual([[], name]);
   });
 });

@@ -1,6 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import type { Created, CreateSession, Mux, MuxListing, MuxServer, MuxSession } from '../../../src/mux/mux.ts';
+import { basename, dirname, join } from 'node:path';
+import type {
+  Created,
+  CreateSession,
+  Mux,
+  MuxListing,
+  MuxPane,
+  MuxServer,
+  MuxSession,
+} from '../../../src/mux/mux.ts';
 import type { ProcessCommand } from '../../../src/platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../../../src/platform/process-facts.ts';
 
@@ -72,12 +80,21 @@ export class FakeMachine {
       name,
       // tmux tells whole seconds.
       created_at: Math.floor(this.#clock.now() / 1000) * 1000,
-      pane_pid: this.#pids,
-      pane_dead: false,
-      panes: 1,
+      // A past conversation is opened by a script of ours.
+      panes: [this.#pane(/^resume-(.+)$/.exec(name)?.[1] ?? null)],
       attached: 0,
       ...change,
     };
+  }
+
+  #pane(launch_id: string | null): MuxPane {
+    return { id: `%${this.#pids}`, pid: this.#pids, dead: false, launch_id };
+  }
+
+  /** A person opens a pane in the session of a worker. */
+  openPane(worker: Worker): void {
+    this.#pids += 1;
+    worker.session = { ...worker.session, panes: [...worker.session.panes, this.#pane(null)] };
   }
 
   /** The agent ends by itself and its run script tells how. */
@@ -95,19 +112,20 @@ export class FakeMachine {
   /** The agent is gone without a word; a session with a person's pane stays. */
   vanish(worker: Worker): void {
     worker.alive = false;
-    if (worker.session.panes > 1) worker.session = { ...worker.session, panes: worker.session.panes - 1 };
-    else worker.session = { ...worker.session, pane_dead: true };
+    const rest = worker.session.panes.filter(({ launch_id }) => launch_id === null);
+    const dead = worker.session.panes.map((pane) => ({ ...pane, dead: true }));
+    worker.session = { ...worker.session, panes: rest.length > 0 ? rest : dead };
   }
 
   loseServer(options: { told: boolean }): void {
     for (const worker of this.living) {
-      worker.session = { ...worker.session, panes: 1 };
+      worker.session = { ...worker.session, panes: worker.session.panes.slice(0, 1) };
       if (options.told) this.exit(worker, { signal: 'SIGHUP' });
       else this.vanish(worker);
     }
     this.others = [];
     for (const one of this.byHand) one.alive = false;
-    this.workers = this.workers.map((worker) => ({ ...worker, session: { ...worker.session, panes: 0 } }));
+    this.workers = this.workers.map((worker) => ({ ...worker, session: { ...worker.session, panes: [] } }));
     this.server = 'down';
   }
 
@@ -142,10 +160,11 @@ export class FakeMachine {
     if (script === 'refuse') return failed;
     if (this.#listed().some((session) => session.name === spec.name)) return { kind: 'duplicate' };
     if (this.server === 'down') this.startServer();
-    const session = this.session(spec.name);
+    const run_dir = dirname(spec.command[1] ?? '');
+    const made = this.session(spec.name);
+    const session = { ...made, panes: [this.#pane(basename(run_dir))] };
     this.#pids += 1;
     const agent = { pid: this.#pids, start_time: `t${this.#pids}` };
-    const run_dir = dirname(spec.command[1] ?? '');
     const worker: Worker = { session, run_dir, agent, alive: true, spec };
     if (script !== 'start_silently') this.record(worker);
     this.workers.push(worker);
@@ -164,7 +183,7 @@ export class FakeMachine {
     const worker = this.workers.find((one) => one.session.id === target.id);
     if (worker?.alive === true && this.hangup === 'ignored') worker.hung_up = true;
     else if (worker?.alive === true) {
-      worker.session = { ...worker.session, panes: 1 };
+      worker.session = { ...worker.session, panes: worker.session.panes.slice(0, 1) };
       this.exit(worker, { signal: 'SIGHUP' });
     }
     this.others = this.others.filter((session) => session.id !== target.id);
@@ -188,8 +207,8 @@ export class FakeMachine {
   commands(pid: number): ProcessCommand[] | null {
     if (this.kernel === 'silent') return null;
     const shell = { pid, start_time: `t${pid}`, argv: ['-bash'] };
-    const inside = this.byHand.filter((one) => one.alive && one.session.pane_pid === pid);
-    const workers = this.living.filter(({ session }) => session.pane_pid === pid);
+    const inside = this.byHand.filter((one) => one.alive && hasPane(one.session, pid));
+    const workers = this.living.filter(({ session }) => hasPane(session, pid));
     return [
       shell,
       ...inside.map(({ agent, argv }) => ({ ...agent, argv })),
@@ -208,7 +227,7 @@ export class FakeMachine {
     this.ended.push(process);
     for (const one of this.byHand) if (one.agent.pid === process.pid) one.alive = false;
     const worker = this.living.find(
-      (one) => one.agent.pid === process.pid || one.session.pane_pid === process.pid,
+      (one) => one.agent.pid === process.pid || hasPane(one.session, process.pid),
     );
     if (worker !== undefined) this.exit(worker, { signal: 'SIGTERM' });
   }
@@ -226,17 +245,20 @@ export class FakeMachine {
         guard('kill the session');
         return this.kill(target);
       },
+      rename: async (target, name) => {
+        guard('rename the session');
+        for (const one of [...this.workers, ...this.byHand])
+          if (one.session.id === target.id) one.session = { ...one.session, name };
+        this.others = this.others.map((one) => (one.id === target.id ? { ...one, name } : one));
+        return 'renamed';
+      },
       capture: async () => this.screen,
       screen: async () => ({ kind: 'gone' }),
       panes: async (target) =>
         this.#listed()
           .filter((session) => session.id === target.id)
-          .map((session) => ({
-            id: session.id.replace('$', '%'),
-            pid: session.pane_pid ?? 0,
-            dead: session.pane_dead,
-            cwd: '/srv/person',
-          })),
+          .flatMap(({ panes }) => panes.map(({ id, pid, dead }) => ({ id, pid: pid ?? 0, dead })))
+          .map((pane) => ({ ...pane, cwd: '/srv/person' })),
       onChange: () => () => {},
       describe: () => ({ tmux: 'tmux', socket: null, attach_argv: (name) => ['tmux', name] }),
       stop: async () => {},
@@ -246,8 +268,12 @@ export class FakeMachine {
   #listed(): MuxSession[] {
     const sessions = this.workers
       .filter(({ hung_up }) => hung_up !== true)
-      .filter((worker) => worker.alive || (!worker.session.pane_dead && worker.session.panes > 0))
+      .filter((worker) => worker.alive || worker.session.panes.some(({ dead }) => !dead))
       .map((worker) => worker.session);
     return [...sessions, ...this.others];
   }
+}
+
+function hasPane({ panes }: MuxSession, pid: number): boolean {
+  return panes.some((pane) => pane.pid === pid);
 }

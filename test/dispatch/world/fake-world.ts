@@ -373,6 +373,7 @@ export class FakeWorld {
       data_dir: { fault: null, look: () => this.data_dir_fault },
       mux_answers: false,
       adopted: false,
+      not_ours: new Map(),
       most_workers: this.most_workers,
       place_kept_ms: this.place_kept_ms,
       starts: new StartGate({ policy: this.start_policy, look: () => this.free, clock: this.clock }),

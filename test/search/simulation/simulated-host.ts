@@ -490,6 +490,7 @@ export class SimulatedHost {
         });
       },
       kill: (target) => ask(() => machine.kill(target), 'unknown'),
+      rename: (target, name) => ask(() => machine.mux(pass, pass).rename(target, name), 'unknown'),
       capture: () => ask(() => '', null),
       screen: () => ask(() => ({ kind: 'gone' }), { kind: 'gone' }),
       panes: (target) => ask(() => machine.mux(pass, pass).panes(target), null),

@@ -2,7 +2,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import type { FiberRow } from '../../../contract/fiber.ts';
 import { KIND_WORDS, STATUS_WORDS, verdictWords } from '../../../lifecycle/fiber-words.ts';
 import { formatClock, formatDue, formatDuration, formatMoment } from '../../command-line/output.ts';
-import { holdWords, letGo, refusalWords, sharedWith } from '../../command-line/screen-words.ts';
+import { holdWords, letGo, notOursWords, refusalWords, sharedWith } from '../../command-line/screen-words.ts';
 import { asWritten } from '../../command-line/typed-command.ts';
 import { contextText } from './context-text.ts';
 import { screenLines } from './death.ts';
@@ -32,6 +32,7 @@ export function fiberPage(fiber: FiberRow, now: number, verbose = false): string
     ['session', verbose ? (fiber.runtime?.mux_session ?? undefined) : undefined],
     ['held', heldOf(fiber)],
     ['blocked', blockedOf(fiber, now)],
+    ['not ours', fiber.not_ours?.map(notOursWords).join('; ')],
     ['died', diedOf(fiber, now)],
     ['fix', fiber.last_death?.mend],
     ['error', fiber.error],

@@ -339,6 +339,11 @@ function faultsOf({ state, svc, now }: Asked, rows: readonly PlacedRow[], versio
   };
   const { mux, stores } = poll_health;
   const { count, first } = document_errors;
+  const others = (state.not_ours ?? []).map(
+    ({ fiber_id, message, command }): StatusLine => ({
+      ...{ what: fiber_id, fibers: [], words: message, since: null, commands: [command] },
+    }),
+  );
   return [
     ...(data_dir.fault === null ? [] : [fault('data folder', data_dir.fault, 'daemon status')]),
     ...version.components
@@ -386,6 +391,7 @@ function faultsOf({ state, svc, now }: Asked, rows: readonly PlacedRow[], versio
           ),
         ]
       : []),
+    ...others,
   ];
 }
 

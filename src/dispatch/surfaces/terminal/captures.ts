@@ -4,7 +4,7 @@ import type { Captured, CaptureRefused, CaptureView } from '../../../contract/ht
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import type { TranscriptProbe } from '../../../harness/adapter.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
-import { sessionNamed } from '../../../mux/mux-listing.ts';
+import { paneOfLaunch } from '../../../mux/mux-listing.ts';
 import {
   type AskedCapture,
   checkCapture,
@@ -244,8 +244,8 @@ export class Captures
         ? { reason: 'session_name_taken', message: `a tmux session named ${record.mux_session} exists` }
         : { reason: created.code, message: created.detail };
     const listing = await mux.list();
-    const listed = sessionNamed(listing, record.mux_session) !== undefined;
-    if (listed && created.kind !== 'duplicate') return null;
+    const listed = paneOfLaunch(listing, record.launch_id) !== undefined;
+    if (listed) return null;
     // Without an answer the record stays: a later listing shows whether the session exists.
     if (listing.kind !== 'unknown') {
       this.#known.delete(record.launch_id);
@@ -278,8 +278,8 @@ export class Captures
     const life = agent.kind === 'found' ? await processes.look(agent.value) : null;
     return assessLiveness({
       listing,
+      pane: paneOfLaunch(listing, record.launch_id)?.pane,
       manifest: {
-        mux_session: record.mux_session,
         dispatched_at: record.captured_at,
         state: record.state,
         boot_id: record.boot_id,

@@ -62,14 +62,14 @@ export class ClaimedSessions implements ClaimedBy {
     return {
       run: {
         ...{ claim: 'person', launch_id, run_id: launch_id, ...named },
-        ...{ agent: found.agent.id, harness: found.agent.harness },
+        ...{ agent: found.agent.id, harness: found.agent.harness, pane: found.pane },
         session_uuid: session_uuid ?? null,
         project_dir: found.cwd || document.project_dir || '/',
       },
       record: (manifest) =>
         writeForeignRun(this.#world.settings.data_dir, manifest, {
           process: { pid, start_time },
-          pane: server === null ? null : { server: server.pid, pane: found.pane },
+          pane: server === null ? null : { server: server.pid, pane: found.pane.id },
         }),
     };
   }

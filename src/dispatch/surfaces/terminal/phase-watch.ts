@@ -23,7 +23,7 @@ export class PhaseWatch {
   async look(): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (!SURFACE_RULES[run.surface].in_terminal || run.stray) continue;
+      if (!SURFACE_RULES[run.surface].in_terminal) continue;
       const session = run.session_uuid;
       if (session === null) await this.#learn(run);
       if (run.session_uuid !== null && ((await this.#look(run)) || session === null)) moved.push(run.key);

@@ -1,20 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { SURFACE_RULES } from '../../../contract/surface.ts';
-import type { MuxListing, MuxServer, MuxSession } from '../../../mux/mux.ts';
-import { sessionNamed, sessionsOf } from '../../../mux/mux-listing.ts';
+import type { MuxListing, MuxServer } from '../../../mux/mux.ts';
+import { addressOf } from '../../../mux/mux-listing.ts';
 import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import { type SeenEnd, Settler } from '../../end/settle.ts';
 import { planWorkerEnd } from '../../end/worker-end.ts';
 import { isWaiting, type Loss, serverOf } from '../../holds/incidents.ts';
 import { cameAbout, type Memory } from '../../holds/memory.ts';
 import { recallOwed } from '../../holds/owed-starts.ts';
-import { agentFact, assessLiveness, type Liveness } from '../../run/liveness.ts';
+import { agentFact, assessLiveness, type Liveness, paneOfRun } from '../../run/liveness.ts';
 import { moveRun, type Run } from '../../run/run.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { isStarted, shownState } from '../../run/run-state.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import type { World } from '../../world/world.ts';
-import { recogniseSession } from './adopt.ts';
+import { givenUpRuns, sessionsNotOurs } from './adopt.ts';
 
 /** How long a start may take from its claim to a recorded agent, in milliseconds. */
 const STARTUP_MS = 10_000;
@@ -37,8 +38,6 @@ export class Reconciler {
   readonly #claims: UnfinishedClaims;
   /** Launch ids of an earlier daemon, until they are seen to live. */
   #found = new Set<string>();
-  /** Sessions of the last listing in which nothing of a worker runs any more. */
-  #remnants = new Set<string>();
 
   constructor(world: World, memory: Memory, claims: UnfinishedClaims) {
     this.#world = world;
@@ -67,7 +66,7 @@ export class Reconciler {
     const ours = [...known].filter((run) => SURFACE_RULES[run.surface].in_terminal);
     const looked = await Promise.all(ours.map((run) => this.#look(run, pass)));
     await this.#settleAll(looked.filter((end) => end !== null));
-    if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);
+    if (listing.kind !== 'unknown') await this.#adoptSessions(listing, pass);
     for (const key of await this.#settler.concludePending()) pass.moved.add(key);
     this.#dropSettled();
     return pass.moved;
@@ -88,18 +87,26 @@ export class Reconciler {
     const life = await this.#lifeOf(run, pass.listing);
     if (isUnfinished(run) && !(await this.#finishClaim(run, life, pass))) return null;
     if (life.kind === 'ended') return this.#lookAtEnd(run, life.why === 'rebooted', pass);
-    if (life.kind === 'alive') await this.#followName(run, pass);
+    if (life.kind === 'alive') this.#followPane(run, pass);
     this.#lives(run, life, pass);
     return null;
   }
 
-  /** A renamed session is shown, attached to and ended by its new name; on disk too, for the next daemon. */
-  async #followName(run: Run, pass: Pass): Promise<void> {
-    const session = await findRenamedSession(this.#world, run, pass.listing);
-    if (session === null) return;
+  /**
+   * A worker whose session was renamed, or whose pane was moved into another session, is shown and ended there; on disk too,
+   * for the next daemon.
+   */
+  #followPane(run: Run, pass: Pass): void {
+    const found = paneOfRun(run, pass.listing);
+    const address = found === undefined ? null : addressOf(found.pane);
+    if (found === undefined || address === null) return;
+    if (run.pane?.id !== address.id) pass.moved.add(run.key);
+    run.pane = address;
+    const { name } = found.session;
+    if (name === run.mux_session) return;
     const before = run.mux_session;
-    run.mux_session = session.name;
-    if (!run.stray) this.#world.runDirectories.update(run.launch_id, { mux_session: session.name });
+    run.mux_session = name;
+    this.#world.runDirectories.update(run.launch_id, { mux_session: name });
     pass.moved.add(run.key);
     this.#log(run, 'followed a renamed session', { before });
   }
@@ -118,7 +125,7 @@ export class Reconciler {
     if (!isStarted(run.state) && life.kind === 'alive') cameAbout(this.#world, this.#memory, run);
     const { listing } = pass;
     if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
-      if (sessionNamed(listing, run.mux_session) !== undefined) this.#listedBy(run, listing.server);
+      if (paneOfRun(run, listing) !== undefined) this.#listedBy(run, listing.server);
     moveRun(run, { kind: 'looked', answers: life.kind !== 'unknown' });
     if (life.kind === 'alive' && this.#found.delete(run.launch_id)) {
       this.#memory.quarantine.sawRunning(run.key, run.launch_id);
@@ -132,7 +139,7 @@ export class Reconciler {
   #listedBy(run: Run, server: MuxServer): void {
     if (run.server?.pid === server.pid && run.server.started_at === server.started_at) return;
     run.server = server;
-    if (!run.stray) this.#world.runDirectories.update(run.launch_id, { server });
+    this.#world.runDirectories.update(run.launch_id, { server });
   }
 
   /** What the world says of one run now. */
@@ -142,8 +149,8 @@ export class Reconciler {
     const life = agent.kind === 'found' ? await world.processes.look(agent.value) : null;
     return assessLiveness({
       listing,
+      pane: paneOfRun(run, listing)?.pane,
       manifest: {
-        mux_session: run.mux_session,
         dispatched_at: run.started_at,
         state: isStarted(run.state) ? 'spawned' : 'claimed',
         boot_id: run.boot_id,
@@ -176,25 +183,22 @@ export class Reconciler {
     return runs;
   }
 
-  /** Worker sessions of which no run in memory tells. */
-  async #adoptSessions(listing: Extract<MuxListing, { kind: 'alive' }>, pass: Pass): Promise<void> {
-    const identityOf = ({ id, created_at }: (typeof listing.sessions)[number]) => `${id} ${created_at}`;
-    const listed = new Set(listing.sessions.map(identityOf));
-    for (const identity of this.#remnants) if (!listed.has(identity)) this.#remnants.delete(identity);
-    for (const session of listing.sessions) {
-      const identity = identityOf(session);
-      if (this.#remnants.has(identity)) continue;
-      const found = await recogniseSession(this.#world, this.#memory, session);
-      if (found === 'remnant') this.#remnants.add(identity);
-      if (found === null || found === 'remnant' || !this.#memory.runs.claim(found.run)) continue;
-      this.#memory.quarantine.sawRunning(found.run.key, found.run.launch_id);
-      pass.moved.add(found.run.key);
-      if (!found.run.stray) {
-        this.#world.runDirectories.withdrawForcedStart(found.run.launch_id);
-        this.#world.runDirectories.update(found.run.launch_id, { state: 'spawned', ended_at: null });
-      }
-      this.#log(found.run, found.message);
+  /** Workers of which no run in memory tells, and sessions that have only their names. */
+  async #adoptSessions(listing: MuxListing, pass: Pass): Promise<void> {
+    const { runDirectories } = this.#world;
+    for (const run of await givenUpRuns(this.#world, this.#memory, listing)) {
+      if (!this.#memory.runs.claim(run)) continue;
+      this.#memory.quarantine.sawRunning(run.key, run.launch_id);
+      pass.moved.add(run.key);
+      runDirectories.withdrawForcedStart(run.launch_id);
+      runDirectories.update(run.launch_id, { state: 'spawned', ended_at: null });
+      this.#log(run, 'adopted a worker whose launch had been given up');
     }
+    const before = this.#memory.not_ours;
+    const now = sessionsNotOurs(this.#world, this.#memory, listing);
+    for (const key of new Set([...before.keys(), ...now.keys()]))
+      if (!isDeepStrictEqual(before.get(key), now.get(key))) pass.moved.add(key);
+    this.#memory.not_ours = now;
   }
 
   async #lookAtEnd(run: Run, rebooted: boolean, pass: Pass): Promise<End | null> {
@@ -293,24 +297,4 @@ export class Reconciler {
       message,
     );
   }
-}
-
-/**
- * The session in which the agent of a run is found although no session has the run's name any more, because a person
- * renamed it; null where there is none or nobody can tell.
- */
-async function findRenamedSession(
-  world: Pick<World, 'runDirectories' | 'processes'>,
-  run: Pick<Run, 'launch_id' | 'mux_session'>,
-  listing: MuxListing,
-): Promise<MuxSession | null> {
-  if (sessionNamed(listing, run.mux_session) !== undefined) return null;
-  const agent = world.runDirectories.agent(run.launch_id);
-  if (agent.kind !== 'found') return null;
-  for (const session of sessionsOf(listing)) {
-    if (session.pane_dead || session.pane_pid === null) continue;
-    const commands = await world.processes.commands(session.pane_pid);
-    if (commands?.some(({ pid }) => pid === agent.value.pid)) return session;
-  }
-  return null;
 }

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { CodedError } from '../../../base/errors.ts';
 import type { Agent } from '../../../contract/agent.ts';
-import type { MuxSession } from '../../../mux/mux.ts';
+import type { MuxSession, PaneAddress } from '../../../mux/mux.ts';
 import type { ProcessIdentity } from '../../../platform/process-facts.ts';
 import type { World } from '../../world/world.ts';
 
 /** The agent that runs in a session of the multiplexer. */
-export type SessionAgent = { agent: Agent; process: ProcessIdentity; cwd: string; pane: string };
+export type SessionAgent = { agent: Agent; process: ProcessIdentity; cwd: string; pane: PaneAddress };
 
 /** Programs that run another one, which their first argument names. */
 const INTERPRETERS = /^(node|bun|deno|sh|bash|dash|zsh|python[\d.]*)$/;
@@ -31,7 +31,8 @@ export async function findSessionAgent(
     if (commands === null) throw unknown();
     for (const { pid, start_time, argv } of commands) {
       const agent = agentOfCommand(argv, world.harness.agents(), preferred);
-      if (agent !== null) return { agent, process: { pid, start_time }, cwd: pane.cwd, pane: pane.id };
+      if (agent !== null)
+        return { agent, process: { pid, start_time }, cwd: pane.cwd, pane: { id: pane.id, pid: pane.pid } };
     }
   }
   const programs = [...new Set(world.harness.agents().map((agent) => basename(agent.cli)))];

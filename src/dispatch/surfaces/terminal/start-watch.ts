@@ -2,9 +2,9 @@ import { messageOf } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
 import { SURFACE_RULES } from '../../../contract/surface.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
-import { sessionNamed } from '../../../mux/mux-listing.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { lookForLimit } from '../../holds/usage-limits.ts';
+import { paneOfRun } from '../../run/liveness.ts';
 import { awaitsTranscript, moveRun, type Run } from '../../run/run.ts';
 import { followHooks, learnSession } from '../../run/run-session.ts';
 import { liveState } from '../../run/run-state.ts';
@@ -126,8 +126,8 @@ export class StartWatch {
 
   /** The text of a worker's screen; null where it cannot be read. */
   async #screenOf(run: Run, listing: MuxListing): Promise<string | null> {
-    const session = sessionNamed(listing, run.mux_session);
-    return session === undefined ? null : ((await this.#world.mux.capture(session))?.trimEnd() ?? null);
+    const found = paneOfRun(run, listing);
+    return found === undefined ? null : ((await this.#world.mux.capture(found.pane.id))?.trimEnd() ?? null);
   }
 }
 
@@ -137,8 +137,8 @@ function isOfThisRun({ resume }: Run, found: { session_uuid: string; size: numbe
 }
 
 /** Of a session whose conversation is not known, no transcript can be told. */
-function hasTranscript({ transcript_path, session_uuid, stray, surface }: Run): boolean {
-  return transcript_path !== null || (session_uuid !== null && !stray && SURFACE_RULES[surface].in_terminal);
+function hasTranscript({ transcript_path, session_uuid, surface }: Run): boolean {
+  return transcript_path !== null || (session_uuid !== null && SURFACE_RULES[surface].in_terminal);
 }
 
 function isConfirmed(run: Run): boolean {

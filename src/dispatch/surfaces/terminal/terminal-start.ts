@@ -1,10 +1,11 @@
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { worktreeOf } from '../../../lifecycle/planned-edit.ts';
-import { sessionNamed, sessionsOf } from '../../../mux/mux-listing.ts';
+import { freeName } from '../../../mux/set-aside.ts';
+import { killCommand } from '../../../platform/tmux-command.ts';
 import { abandonClaim, markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { PlannedRun, StartOutcome } from '../../plan/planned-run.ts';
-import { mayBeOf } from '../../run/liveness.ts';
+import { paneOfRun } from '../../run/liveness.ts';
 import { type Run, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
@@ -27,10 +28,7 @@ export async function startRun(
   confirmed_dir: string | undefined,
 ): Promise<StartOutcome> {
   const { run } = planned;
-  // A session of this name that is there already is nobody's start: once claimed, the two could not be told apart
-  // where the clock was turned back meanwhile.
-  if (sessionNamed(await world.mux.list(), run.mux_session) !== undefined)
-    return { kind: 'refused', refusal: nameTaken(run) };
+  if (!(await freeName(world, run.mux_session))) return { kind: 'refused', refusal: nameTaken(world, run) };
   world.runDirectories.claim(composeStart(world, document, planned).claim);
   await markStart(world, document, run, authority, confirmed_dir);
   const created = await openSession(world, run);
@@ -45,26 +43,27 @@ export async function startRun(
 }
 
 /** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
-async function openSession(world: Pick<World, 'mux' | 'runDirectories'>, run: Run): Promise<StartOutcome> {
+async function openSession(
+  world: Pick<World, 'mux' | 'runDirectories' | 'settings'>,
+  run: Run,
+): Promise<StartOutcome> {
   const created = await createSession(world, run);
   if (created.kind === 'created') return { kind: 'started', run };
-  if (created.kind === 'duplicate') return { kind: 'refused', refusal: nameTaken(run) };
+  if (created.kind === 'duplicate') return { kind: 'refused', refusal: nameTaken(world, run) };
   const refusal = { reason: created.code, message: created.detail };
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return { kind: 'uncertain', refusal };
   const ran =
     world.runDirectories.agent(run.launch_id).kind !== 'none' ||
     world.runDirectories.readEnd(run.launch_id).exit.kind !== 'none';
-  const listed = sessionsOf(listing).some((session) =>
-    mayBeOf(session, { mux_session: run.mux_session, state: 'claimed', dispatched_at: run.started_at }),
-  );
+  const listed = paneOfRun(run, listing) !== undefined;
   return listed || ran ? { kind: 'started', run } : { kind: 'refused', refusal };
 }
 
-function nameTaken(run: Run): Refusal {
+function nameTaken({ settings }: Pick<World, 'settings'>, { mux_session }: Run): Refusal {
   return {
     reason: 'session_name_taken',
-    message: `a tmux session named ${run.mux_session} already exists and holds no worker of ours; close it first`,
+    message: `the tmux session ${mux_session} is there, and a worker that this daemon did not start, or that is about to end, runs in it; end it with: ${killCommand(settings.tmux_socket, mux_session)}`,
   };
 }
 

@@ -76,11 +76,11 @@ async function cut(
 ): Promise<string | null> {
   const at = world.clock.now();
   moveRun(run, { kind: 'ending', end: { reason, at } });
-  if (!run.stray) world.runDirectories.writeEnd(run.launch_id, reason, at);
+  world.runDirectories.writeEnd(run.launch_id, reason, at);
   const unended = await endAndLook(world, memory, ports, run);
   if (unended === null) return null;
   moveRun(run, { kind: 'not_ended' });
-  if (reason === 'forced_start' && !run.stray) world.runDirectories.withdrawForcedStart(run.launch_id);
+  if (reason === 'forced_start') world.runDirectories.withdrawForcedStart(run.launch_id);
   return unended;
 }
 

@@ -221,7 +221,7 @@ describe('a claim of a session that a person started', () => {
     expect(daemon.row('a')?.runtime).toMatchObject({ session_uuid: null, phase: 'unknown' });
     const launch_id = daemon.memory.runs.all()[0]?.launch_id ?? '';
     const { server, sessions } = world.machine.list() as Extract<MuxListing, { kind: 'alive' }>;
-    const pane = sessions.find(({ name }) => name === 'desk')?.id.slice(1);
+    const pane = sessions.find(({ name }) => name === 'desk')?.panes[0]?.id.slice(1);
     const named = readFileSync(join(world.data_dir, 'claimed', `${server?.pid}-${pane}`), 'utf8');
     expect(named.trim()).toBe(launch_id);
     const at = world.clock.now();

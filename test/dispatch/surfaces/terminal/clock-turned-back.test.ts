@@ -28,7 +28,7 @@ it('[P13] a launch that a crash cut short is not taken to be in the session that
   await world.run(before.dispatcher.dispatch({ fiber_id: 'a' }));
   world.clock.jumpTo(world.clock.now() - 2 * DAY);
   const worker = world.machine.worker('a');
-  worker.session = { ...worker.session, panes: 2 };
+  world.machine.openPane(worker);
   for (let effects = 1; effects <= 12; effects += 1) {
     world.crashIn(effects);
     const forced = world.boot({ released: true }).dispatcher.dispatch({ fiber_id: 'a', force: true });
@@ -47,7 +47,7 @@ it('[P13] a person’s pane in the session of a worker that has ended is not tak
   const daemon = world.boot({ released: true });
   await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a' }));
   const worker = world.machine.worker('a');
-  worker.session = { ...worker.session, panes: 2 };
+  world.machine.openPane(worker);
   world.clock.jumpTo(world.clock.now() - 2 * DAY);
   await world.run(daemon.dispatcher.kills.kill('a'));
   for (let turn = 0; turn < 2; turn += 1) await world.run(daemon.round());

@@ -36,7 +36,7 @@ it('[WRK-2] a worker that outlives its session keeps the name it had', async () 
   const worker = world.machine.worker('a');
   const { name } = worker.session;
   world.machine.startByHand('shell', ['top']);
-  worker.session = { ...worker.session, name: 'x', pane_pid: null };
+  worker.hung_up = true;
   await world.run(daemon.round());
   expect(daemon.state().running).toMatchObject([{ mux_session: name }]);
 });
