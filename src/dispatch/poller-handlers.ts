@@ -2,7 +2,6 @@ import { isCoded } from '../base/errors.ts';
 import { agentsReplySchema } from '../contract/agent.ts';
 import { DEFAULT_SURFACE, type Surface } from '../contract/surface.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
-import { requireOwnUid } from '../fibers/fiber-reference.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { agentsReply } from '../harness/agents/registry.ts';
 import { withStorageErrors } from '../platform/storage-error.ts';
@@ -91,11 +90,9 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       const rows = [...documents.all()].filter(({ store }) => !silent.includes(store));
       return withBulk({ catalogue }, encodeCatalogue(rows, documents));
     },
-    async fiber({ id, own_uid }) {
+    async fiber({ id }) {
       const { document, body } = await documents.open(id);
-      const fiber = rows.row(document, body);
-      if (own_uid === true) requireOwnUid(fiber);
-      return { fiber };
+      return { fiber: rows.row(document, body) };
     },
     state: async () =>
       viewState({

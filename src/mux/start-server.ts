@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import { failureWords } from '../platform/failure-words.ts';
 import { shellLine } from '../base/shell-word.ts';
+import { failureWords } from '../platform/failure-words.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import { socketArgv } from '../platform/tmux-command.ts';

@@ -20,8 +20,9 @@ export function conversationRows(
     const page = await ledgers.call('conversation', asked);
     if (page.known || asked.fiber === undefined) return page;
     // Another spelling of its id, or a fiber that no worker has had yet; refused if there is no such fiber.
-    const { fiber } = await poller.call('fiber', { id: asked.fiber, own_uid: true });
+    const { fiber } = await poller.call('fiber', { id: asked.fiber });
     if (fiber.uid === null) return page;
+    requireOwnUid(fiber);
     return ledgers.call('conversation', { ...asked, fiber: fiber.uid });
   };
   return [

@@ -146,12 +146,7 @@ export const pollerCalls = {
     output: z.object({ catalogue: z.string() }),
     deadline_ms: 10_000,
   },
-  /** `own_uid`: refused for a document whose ULID others have, since what is known by that may be theirs. */
-  fiber: {
-    input: z.object({ id: z.string(), own_uid: z.boolean().optional() }),
-    output: fiberReplySchema,
-    deadline_ms: 5_000,
-  },
+  fiber: { input: z.object({ id: z.string() }), output: fiberReplySchema, deadline_ms: 5_000 },
   state: { input: z.object({}), output: pollerStateSchema, deadline_ms: 5_000 },
   dispatch: write(
     startRequestSchema,
