@@ -6,7 +6,6 @@ import { createRoot } from 'react-dom/client';
 import { Shell } from './app/Shell.tsx';
 import { startBoard } from './lib/board.ts';
 import { watchForUpdates } from './lib/look-for-update.ts';
-import { keepPageOffline } from './lib/offline-page.ts';
 
 const root = document.getElementById('board');
 if (root === null) throw new Error('the page has no element for the board');
@@ -18,4 +17,9 @@ createRoot(root).render(
 );
 watchForUpdates();
 // After everything that the reader waits for.
-addEventListener('load', keepPageOffline);
+addEventListener('load', () => {
+  import('./lib/offline-page.ts').then(
+    ({ keepPageOffline }) => keepPageOffline(),
+    () => undefined,
+  );
+});

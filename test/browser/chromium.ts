@@ -112,12 +112,18 @@ export class Page implements Driven {
   readonly #window: Window;
   readonly #session: CDPSession;
   readonly complaints: string[] = [];
+  /** Paths of the requests that write, rehearsals left out. */
+  readonly writes: string[] = [];
   #scheme: NonNullable<View['scheme']> = 'light';
 
   constructor(window: Window, session: CDPSession) {
     this.#window = window;
     this.#session = session;
     window.on('pageerror', (error) => this.complaints.push(error.stack ?? String(error)));
+    window.on('request', (request) => {
+      if (request.method() === 'POST' && !(request.postData() ?? '').includes('"dry_run":true'))
+        this.writes.push(new URL(request.url()).pathname);
+    });
     window.on('console', (message) => {
       const complaint = complaintOf(message);
       if (complaint !== null) this.complaints.push(complaint);
@@ -164,6 +170,35 @@ export class Page implements Driven {
 
   type(text: string): Promise<void> {
     return this.#window.keyboard.insertText(text);
+  }
+
+  /** Runs a script in every page that it shows from now on, before those of the page. */
+  async before(script: string): Promise<void> {
+    await this.#session.send('Page.addScriptToEvaluateOnNewDocument', { source: script });
+  }
+
+  /** Types letters one after the other, with a pause in milliseconds after each that `pace` gives. */
+  async typeAt(keys: Iterable<string>, pace: () => number): Promise<void> {
+    for (const key of keys) {
+      await this.#window.keyboard.press(key);
+      await new Promise((next) => setTimeout(next, pace()));
+    }
+  }
+
+  /** Keeps back what is asked for at addresses like `glob`, until what it returns lets it go, or refuses it. */
+  async keepBack(glob: string): Promise<(how: 'continue' | 'abort') => void> {
+    const { promise, resolve } = Promise.withResolvers<'continue' | 'abort'>();
+    await this.#window
+      .context()
+      .route(glob, async (route) => ((await promise) === 'abort' ? route.abort() : route.continue()));
+    return resolve;
+  }
+
+  /** Delays each of its requests by so many milliseconds. */
+  async delayRequests(latency: number): Promise<void> {
+    await this.#session.send('Network.emulateNetworkConditions', {
+      ...{ offline: false, latency, downloadThroughput: -1, uploadThroughput: -1 },
+    });
   }
 
   /** Makes its processor so many times slower. */

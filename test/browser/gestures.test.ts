@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { TestFiber } from '../kit/test-home.ts';
-import { until } from '../kit/until.ts';
+import { pause, until } from '../kit/until.ts';
 import { unusedPort } from '../kit/unused-port.ts';
 import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
 import { axeFaults, fill, read, VIEWS, words } from './controls.ts';
@@ -182,6 +182,40 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('[WPL-2] takes a move back with all its stamps, or says that somebody changed the fiber since', async () => {
+    const front = { ...REVIEW.front, due: '2026-12-24', 'closed-at': '2026-01-02T03:04:05.000Z' };
+    const ids = [await fiber({ front }), await fiber({ front })];
+    const page = await open();
+    for (const id of ids) await cardWhen(page, id, 'shown');
+    const order = async () =>
+      (await cards(page)).filter(({ column: at }) => at === 'Awaiting review').map((card) => card.fiber);
+    const [first = ''] = await order();
+    const before = daemon.home.document(first);
+    const moved = async () => {
+      await drag(page, first, column('Drafts'));
+      await until('the move', () => /status: open/.test(daemon.home.document(first)));
+      await read(page, 'Undo');
+    };
+    const withoutWritten = (text: string) =>
+      text
+        .replace(/^updated-at:.*\n/m, '')
+        .split('\n')
+        .sort();
+    await moved();
+    await page.press('u');
+    await until('the document as before', () => /status: closed/.test(daemon.home.document(first)));
+    expect(withoutWritten(daemon.home.document(first))).toEqual(withoutWritten(before));
+    await cardWhen(page, first, 'back', ({ column: at }) => at === 'Awaiting review');
+    await until('its old place', async () => (await order())[0] === first);
+    await moved();
+    await daemon.http.post('/fiber-edit', { fiber_id: first, outcome: 'Another one.' });
+    await page.press('u');
+    await cardWhen(page, first, 'refused', ({ text }) =>
+      text.includes('Not taken back: it was changed since.'),
+    );
+    expect(daemon.home.document(first)).toMatch(/status: open/);
+  });
+
   it.each(MOVES)('does %s from the menu of the card', async (gesture, _, __, after) => {
     const id = await fiber(REVIEW);
     const page = await focusOn(id);
@@ -278,6 +312,123 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await page.press('a');
     await until('the card to leave', async () => (await cards(page)).length === 0);
     expect(await list()).toBe('UL');
+  });
+
+  describe('means the fiber that was seen', () => {
+    it('does one thing for a key that is pressed twice at once, and says why it left the next card alone', async () => {
+      const ids = [await fiber(REVIEW), await fiber(REVIEW)];
+      const page = await open();
+      for (const id of ids) await cardWhen(page, id, 'shown');
+      const [first = '', second = ''] = (await cards(page)).map((card) => card.fiber);
+      await focusCard(page, first);
+      await page.typeAt('aa', () => 30);
+      await cardWhen(page, second, 'left alone', ({ text }) => text.includes('had just come to it'));
+      expect(page.writes).toEqual(['/api/v1/transition']);
+      expect(daemon.home.document(second)).toContain('status: closed');
+      expect(daemon.home.document(second)).not.toContain('tempered');
+      await until('the focus on the next', async () => (await focused(page)) === second);
+      await pause(300);
+      await page.press('a');
+      await until('it is accepted', () => /tempered: true/.test(daemon.home.document(second)));
+    });
+
+    it('refuses what was chosen in a menu, a question or a drag of a fiber that is something else by now', async () => {
+      const id = await fiber(REVIEW);
+      const page = await focusOn(id);
+      const elsewhere = async (target: string, at: string) => {
+        await daemon.http.post('/transition', { fiber_id: id, target });
+        await cardWhen(page, id, `in ${at}`, (card) => card.column === at);
+      };
+      const refused = async () => {
+        await cardWhen(page, id, 'refused', ({ text }) => text.includes('It changed before you did that'));
+        await noDialog(page);
+        expect(page.writes).toEqual([]);
+        await click(page, 'Dismiss');
+      };
+      await page.press('m');
+      await dialogWith(page, 'Set aside');
+      await elsewhere('drafts', 'Drafts');
+      await page.press('x');
+      await refused();
+      await byMenu(page, id, 'uninstall');
+      await dialogWith(page, /Make it a plain document: [\s\S]*Cancel/);
+      await elsewhere('awaitingReview', 'Awaiting review');
+      await page.press('Enter');
+      await refused();
+      const at = await dragOver(page, id, tray('accept'));
+      await elsewhere('drafts', 'Drafts');
+      await page.mouse('up', ...at);
+      await refused();
+      expect(daemon.home.document(id)).toContain('status: open');
+    });
+
+    it('answers a question only with a press that came after it', async () => {
+      const { id, page } = await focusOnWorker();
+      await page.press('.');
+      await dialogWith(page, 'Stop worker');
+      await page.learn("document.querySelector('dialog [data-gesture=stop]').focus()");
+      await page.typeAt(['Enter', 'Enter'], () => 40);
+      await dialogWith(page, /Stop worker: [\s\S]*Cancel/);
+      expect(page.writes).toEqual([]);
+      await pause(300);
+      await page.typeAt(['Enter', 'Enter'], () => 40);
+      await cardWhen(page, id, 'held', ({ state }) => state === 'held');
+      expect(page.writes).toEqual(['/api/v1/kill']);
+      await noDialog(page);
+    });
+
+    it('does nothing for a click on a card that had just moved there', async () => {
+      const id = await fiber(REVIEW);
+      const page = await open();
+      await cardWhen(page, id, 'shown');
+      // The click comes with the next frame, sooner than anybody could see what is there now.
+      await page.learn(`{
+        const item = () => document.querySelector('li:has([data-fiber="${id}"])');
+        const before = item().style.transform;
+        const look = () => {
+          if (item().style.transform === before) return requestAnimationFrame(look);
+          const button = item().querySelector('button[aria-label^=Accept]');
+          button.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+          button.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 }));
+        };
+        look();
+      }`);
+      await fiber({ front: { ...REVIEW.front, 'closed-at': new Date().toISOString() } });
+      await read(page, 'The list had just moved under your click');
+      expect(page.writes).toEqual([]);
+    });
+
+    it('takes letters that are typed on after the field is gone for no keys', async () => {
+      const id = await fiber(DRAFT);
+      const page = await focusOn(id);
+      await page.press('s');
+      await dialogWith(page, 'Stash a draft');
+      await page.type('A name');
+      await page.learn('document.querySelector("dialog form").requestSubmit()');
+      await page.typeAt('x', () => 0);
+      await until('the draft', async () => (await daemon.fibers()).length === 2);
+      await page.typeAt('xaxaxa', () => 30);
+      await page.settled();
+      expect(page.writes).toEqual(['/api/v1/fiber/create']);
+      expect(daemon.home.document(id)).toContain('status: open');
+    });
+
+    it('takes u for the change that is still being saved, and takes no other one back', async () => {
+      const ids = [await fiber(REVIEW), await fiber(REVIEW)];
+      const page = await open();
+      for (const id of ids) await cardWhen(page, id, 'shown');
+      const [first = '', second = ''] = (await cards(page)).map((card) => card.fiber);
+      await focusCard(page, first);
+      await page.press('a');
+      await read(page, 'Undo');
+      await focusCard(page, second);
+      const letGo = await page.keepBack('**/transition');
+      await page.typeAt('xu', () => 30);
+      await read(page, 'still being saved');
+      letGo('continue');
+      await until('the second', () => /tempered: false/.test(daemon.home.document(second)));
+      expect(daemon.home.document(first)).toContain('tempered: true');
+    });
   });
 
   it('is taken back with u while the focus is on a checkbox', async () => {

@@ -3,7 +3,7 @@ import { go, goTo, useWhere } from '../lib/url.ts';
 import styles from './PhoneNav.module.css';
 
 /** What a thumb reaches on a phone. */
-export function PhoneNav(): ReactNode {
+export default function PhoneNav(): ReactNode {
   const { view } = useWhere();
   return (
     <nav className={styles.bar} aria-label="Board">

@@ -1,28 +1,34 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Desk } from '../desk/Desk.tsx';
-import { PhoneDesk } from '../desk/PhoneDesk.tsx';
-import { GestureLayer } from '../gestures/GestureLayer.tsx';
+import { loadGestures } from '../gestures/gestures.ts';
+import { useCardKeys } from '../gestures/use-card-keys.ts';
 import { useShownCopy } from '../gestures/writes.ts';
 import { lookForCaptures } from '../lib/awaited-captures.ts';
 import { useFollowed } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
 import { useKeys } from '../lib/keys.ts';
 import { usePhone } from '../lib/media.ts';
-import { Late, part } from '../lib/parts.tsx';
+import { Late, loadWhenIdle, part, whyNotLoaded } from '../lib/parts.tsx';
+import { toast } from '../lib/toasts.ts';
 import { go, goTo, useWhere } from '../lib/url.ts';
-import { CardCache, deskOf, EMPTY_DESK } from '../model/desk.ts';
+import { CardCache, type Desk as DeskModel, deskOf, EMPTY_DESK } from '../model/desk.ts';
 import { VIEW_NAMES } from '../model/where.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Toasts } from '../ui/Toasts.tsx';
 import { Banners } from './Banners.tsx';
-import { PhoneNav } from './PhoneNav.tsx';
 import styles from './Shell.module.css';
 import { RECORDING, TopBar } from './TopBar.tsx';
 
 const closeFiber = () => go({ fiber: null, part: null });
 const closeSheet = () => go({ sheet: null });
 
-const FIBER_SHEET = part(() => import('../fiber/FiberSheet.tsx'), closeFiber);
+const GESTURES = part(() => import('../gestures/GestureLayer.tsx'));
+const PHONE_DESK = part(() => import('../desk/PhoneDesk.tsx'));
+const PHONE_NAV = part(() => import('./PhoneNav.tsx'));
+const FIBER_SHEET = part(async () => {
+  const [sheet] = await Promise.all([import('../fiber/FiberSheet.tsx'), loadGestures()]);
+  return sheet;
+}, closeFiber);
 const SCREEN = part(() => import('../screen/ScreenDialog.tsx'), closeFiber);
 const SETTINGS = part(
   () => import('../settings/Settings.tsx'),
@@ -39,8 +45,25 @@ const MEETING = part(() => import('../meeting/MeetingSheet.tsx'), closeSheet);
 const HOSTS = part(() => import('./HostsSheet.tsx'), closeSheet);
 const KEY_SHEET = part(() => import('./KeySheet.tsx'), closeSheet);
 
+/** The cards that the filter of the address lets through; no card before it is known which. */
+function useFiltered(desk: DeskModel, filter: string | null): DeskModel {
+  const [loaded, setLoaded] = useState<typeof import('../model/desk-filter.ts') | null>(null);
+  const wanted = filter !== null;
+  useEffect(() => {
+    if (!wanted || loaded !== null) return;
+    import('../model/desk-filter.ts').then(setLoaded, async () => {
+      toast(await whyNotLoaded(), { tone: 'fault' });
+      go({ filter: null }, { replace: true });
+    });
+  }, [wanted, loaded]);
+  return useMemo(
+    () => (filter === null ? desk : (loaded?.narrowed(desk, filter) ?? EMPTY_DESK)),
+    [desk, filter, loaded],
+  );
+}
+
 export function Shell(): ReactNode {
-  const { view, fiber, origin, part: shown, sheet } = useWhere();
+  const { view, fiber, origin, part: shown, sheet, filter } = useWhere();
   const followed = useFollowed();
   const today = useToday();
   const phone = usePhone();
@@ -56,6 +79,12 @@ export function Shell(): ReactNode {
   useEffect(() => {
     if (copy !== null) lookForCaptures(copy);
   }, [copy]);
+  const loaded = copy !== null;
+  useEffect(() => {
+    // Once there is something to be seen: they are there before they are asked for.
+    if (loaded)
+      loadWhenIdle([FINDER, TASK_FORM, FIBER_SHEET, { load: () => import('../model/desk-filter.ts') }]);
+  }, [loaded]);
   useKeys({
     s: () => go({ sheet: 'stash' }),
     c: () => go({ sheet: 'capture' }),
@@ -66,7 +95,8 @@ export function Shell(): ReactNode {
     '?': () => go({ sheet: 'keys' }),
     'g h': () => go({ sheet: 'hosts' }),
   });
-  const DeskView = phone ? PhoneDesk : Desk;
+  useCardKeys();
+  const narrow = useFiltered(desk, filter);
   return (
     <div className={styles.shell}>
       <TopBar followed={followed} />
@@ -78,27 +108,29 @@ export function Shell(): ReactNode {
           <Late of={DAY} with={{}} />
         ) : copy?.state === 'fresh' && copy.rows.size === 0 ? (
           <Late of={FIRST_RUN} with={{}} />
+        ) : phone ? (
+          <Late of={PHONE_DESK} with={{ desk: narrow, loaded: copy !== null }} />
         ) : (
-          <DeskView desk={desk} loaded={copy !== null} />
+          <Desk desk={narrow} loaded={copy !== null} />
         )}
       </main>
       {fiber !== null && shown !== 'screen' && (
         <Boundary what="The fiber">
-          <Late of={FIBER_SHEET} with={{ fiber, origin }} />
+          <Late of={FIBER_SHEET} with={{ fiber, origin }} takes_keys />
         </Boundary>
       )}
-      <GestureLayer />
-      {fiber !== null && shown === 'screen' && <Late of={SCREEN} with={{ fiber, origin }} />}
+      <Late of={GESTURES} with={{}} meanwhile={null} />
+      {fiber !== null && shown === 'screen' && <Late of={SCREEN} with={{ fiber, origin }} takes_keys />}
       {phone && <Late of={RECORDING} with={{}} meanwhile={null} />}
       <Toasts />
-      {phone && <PhoneNav />}
+      {phone && <Late of={PHONE_NAV} with={{}} meanwhile={null} />}
       {(sheet === 'stash' || sheet === 'capture') && (
-        <Late key={sheet} of={TASK_FORM} with={{ kind: sheet }} />
+        <Late key={sheet} of={TASK_FORM} with={{ kind: sheet }} takes_keys />
       )}
-      {sheet === 'find' && <Late of={FINDER} with={{}} />}
-      {sheet === 'meeting' && <Late of={MEETING} with={{}} />}
-      {sheet === 'hosts' && <Late of={HOSTS} with={{}} />}
-      {sheet === 'keys' && <Late of={KEY_SHEET} with={{}} />}
+      {sheet === 'find' && <Late of={FINDER} with={{}} takes_keys />}
+      {sheet === 'meeting' && <Late of={MEETING} with={{}} takes_keys />}
+      {sheet === 'hosts' && <Late of={HOSTS} with={{}} takes_keys />}
+      {sheet === 'keys' && <Late of={KEY_SHEET} with={{}} takes_keys />}
     </div>
   );
 }

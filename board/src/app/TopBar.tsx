@@ -5,7 +5,7 @@ import { usePhone } from '../lib/media.ts';
 import { Late, part } from '../lib/parts.tsx';
 import { go, goTo, useWhere } from '../lib/url.ts';
 import { hostLines, hostsText } from '../model/hosts.ts';
-import { VIEW_NAMES, VIEWS } from '../model/where.ts';
+import { VIEW_KEYS, VIEW_NAMES, VIEWS } from '../model/where.ts';
 import { Button } from '../ui/Button.tsx';
 import { HostTicks } from '../ui/HostTicks.tsx';
 import { Lens } from '../ui/Lens.tsx';
@@ -51,8 +51,14 @@ function Views(): ReactNode {
             {VIEW_NAMES[one]}
           </h1>
         ) : (
-          <button key={one} type="button" className={styles.other} onClick={() => goTo(one)}>
-            {VIEW_NAMES[one]}
+          <button
+            key={one}
+            type="button"
+            className={styles.other}
+            aria-keyshortcuts={VIEW_KEYS[one]}
+            onClick={() => goTo(one)}
+          >
+            {VIEW_NAMES[one]} <kbd>{VIEW_KEYS[one]}</kbd>
           </button>
         ),
       )}

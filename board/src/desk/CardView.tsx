@@ -2,6 +2,7 @@ import { memo, type ReactNode, useRef } from 'react';
 import { CardButtons, MenuButton, openByLongPress, RefusedStrip } from '../gestures/CardActions.tsx';
 import { useDragBinding } from '../gestures/drag-binding.ts';
 import { useIsDragged } from '../gestures/dragged.ts';
+import { useIsSelected } from '../gestures/selection.ts';
 import { usePending } from '../gestures/writes.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
 import { Late, part } from '../lib/parts.tsx';
@@ -29,6 +30,7 @@ export const CardView = memo(function CardView({
   const pending = usePending(card.key);
   const element = useRef<HTMLElement>(null);
   const dragged = useIsDragged(card.key);
+  const chosen = useIsSelected(card.key);
   useDragBinding(element, ({ bindCard }, at) => bindCard(at, card.key), card.key);
   const under_band = band !== null && band.tone !== 'agent';
   const actions = <CardButtons card={card} tab_stop={tab_stop} />;
@@ -40,7 +42,9 @@ export const CardView = memo(function CardView({
       data-state={state}
       data-fiber={card.id}
       data-row={card.key}
-      aria-label={`${STATE_NAMES[state]}: ${title}`}
+      data-saw={card.saw}
+      data-chosen={chosen}
+      aria-label={`${chosen ? 'Chosen, ' : ''}${STATE_NAMES[state]}: ${title}`}
       tabIndex={tab_stop ? 0 : -1}
       aria-busy={pending?.phase === 'sending'}
       onContextMenu={openByLongPress}

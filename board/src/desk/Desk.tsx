@@ -2,9 +2,9 @@ import { type ReactNode, useId, useMemo, useRef } from 'react';
 import { DropSlot } from '../gestures/DropSlot.tsx';
 import { useDragBinding } from '../gestures/drag-binding.ts';
 import { Late, part } from '../lib/parts.tsx';
-import { go } from '../lib/url.ts';
+import { go, useWhere } from '../lib/url.ts';
+import { COLUMN_GESTURES } from '../model/card-buttons.ts';
 import type { Desk as DeskModel } from '../model/desk.ts';
-import { COLUMN_GESTURES } from '../model/gestures.ts';
 import { draftItems, type Item, inFlightItems, railItems, reviewItems } from '../model/lists.ts';
 import { Hidden } from '../ui/Hidden.tsx';
 import styles from './Desk.module.css';
@@ -17,6 +17,7 @@ export type DeskProps = {
   loaded: boolean;
 };
 
+export const DESK_BAR = part(() => import('./DeskBar.tsx'));
 const RIBBON = part(() => import('../time/Ribbon.tsx'));
 const NO_ITEMS: readonly Item[] = [];
 /** The place of In flight among the lists. */
@@ -24,20 +25,31 @@ const IN_FLIGHT = 2;
 
 /** The Desk on a wide page: the ribbon of time, the rail and the three columns. */
 export function Desk({ desk, loaded }: DeskProps): ReactNode {
+  const { group } = useWhere();
   const lists = useFocusKeys(IN_FLIGHT);
-  const [rail, ...columns] = useMemo(
-    () => [
-      { items: railItems(desk) },
-      { heading: 'Drafts', count: desk.drafts.length, items: draftItems(desk) },
-      {
-        heading: 'In flight',
-        count: desk.needs_you.length + desk.working.length + desk.blocked.length,
-        items: inFlightItems(desk),
-      },
-      { heading: 'Awaiting review', count: desk.review.length, items: reviewItems(desk) },
-    ],
-    [desk],
-  );
+  const { drafts, needs_you, working, blocked, review } = desk;
+  const rail = useMemo(() => railItems(desk), [desk]);
+  // A column whose cards stay is not drawn again.
+  const columns = [
+    {
+      heading: 'Drafts',
+      count: drafts.length,
+      items: useMemo(() => draftItems({ drafts }, group), [drafts, group]),
+    },
+    {
+      heading: 'In flight',
+      count: needs_you.length + working.length + blocked.length,
+      items: useMemo(
+        () => inFlightItems({ needs_you, working, blocked }, group),
+        [needs_you, working, blocked, group],
+      ),
+    },
+    {
+      heading: 'Awaiting review',
+      count: review.length,
+      items: useMemo(() => reviewItems({ review }, group), [review, group]),
+    },
+  ];
   const timed = useMemo(() => [...desk.scheduled, ...desk.needs_you, ...desk.working], [desk]);
   const at = (place: number) => (handle: ListHandle | null) => {
     lists.current[place] = handle;
@@ -47,9 +59,10 @@ export function Desk({ desk, loaded }: DeskProps): ReactNode {
       <div className={styles.ribbon}>
         <Late of={RIBBON} with={{ cards: timed }} meanwhile={null} />
       </div>
+      <Late of={DESK_BAR} with={{}} meanwhile={<div className={styles.bar} />} />
       <div className={styles.desk}>
-        <Rail items={loaded ? (rail?.items ?? NO_ITEMS) : NO_ITEMS} handle={at(0)} />
-        {columns.map(({ heading = '', count = 0, items }, index) => (
+        <Rail items={loaded ? rail : NO_ITEMS} handle={at(0)} />
+        {columns.map(({ heading, count, items }, index) => (
           <Column
             key={heading}
             heading={heading}

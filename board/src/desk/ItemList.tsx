@@ -1,7 +1,18 @@
-import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { defaultRangeExtractor, type Range, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
+import {
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { useDragBinding } from '../gestures/drag-binding.ts';
+import { cardAim, isTapping, select, toggle } from '../gestures/selection.ts';
 import { openFiber } from '../lib/open-fiber.ts';
+import { focusCame, SEEN_MS } from '../lib/presses.ts';
+import { toast } from '../lib/toasts.ts';
 import type { Item } from '../model/lists.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { CardView } from './CardView.tsx';
@@ -48,6 +59,10 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
     rangeExtractor: (range) => withStop(range, stop),
   });
   const focus = useFocusAfterMove(scroller, items, stop);
+  const unseen = useRef(false);
+  /** Where a choice with Shift begins: at the item that was pressed last without it, else at the stop. */
+  const anchor = useRef<number | null>(null);
+  const isUnseen = useUnseen(virtualizer.getVirtualItems());
   const goTo = (index: number) => {
     const item = items[index];
     if (item === undefined) return;
@@ -67,6 +82,21 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
     });
     return () => handle(null);
   });
+  /** Chooses the card of a click, with Shift all from the one that Tab leads to. */
+  const choose = ({ target, shiftKey, ctrlKey, metaKey }: MouseEvent): boolean => {
+    const card = target instanceof Element ? target.closest('article') : null;
+    const aim = cardAim(card);
+    if (aim === null || !(shiftKey || ctrlKey || metaKey || isTapping())) return false;
+    if (shiftKey) {
+      const to = items.findIndex((one) => 'card' in one && one.card.key === aim.row_key);
+      const from = anchor.current ?? (stop < 0 ? to : stop);
+      const between = items.slice(Math.min(from, to), Math.max(from, to) + 1);
+      select(
+        between.flatMap((one) => (one.kind === 'card' ? [{ row_key: one.card.key, saw: one.card.saw }] : [])),
+      );
+    } else toggle(aim);
+    return true;
+  };
   const open = (target: EventTarget) => {
     const key = target instanceof Element ? target.closest('li')?.dataset.key : undefined;
     const item = items.find((one) => one.key === key);
@@ -79,6 +109,20 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
         className={styles.items}
         style={{ height: virtualizer.getTotalSize() }}
         aria-labelledby={labelled_by}
+        onPointerDownCapture={(event) => {
+          const key = event.target instanceof Element ? event.target.closest('li')?.dataset.key : undefined;
+          if (event.shiftKey) event.preventDefault();
+          else anchor.current = items.findIndex((one) => one.key === key);
+          unseen.current = key !== undefined && isUnseen(key, event.timeStamp);
+        }}
+        onClickCapture={(event) => {
+          // A click without a pointer is that of a screen reader, which names what it clicks.
+          if (!unseen.current || event.detail === 0) return;
+          unseen.current = false;
+          event.preventDefault();
+          event.stopPropagation();
+          toast('The list had just moved under your click, so nothing was done.');
+        }}
         onFocus={({ target }) => {
           focus.came();
           const key = target.closest('li')?.dataset.key;
@@ -87,9 +131,11 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
         onBlur={({ relatedTarget }) => {
           if (relatedTarget !== null) focus.went();
         }}
-        onClick={({ target, defaultPrevented }) => {
-          const selects = getSelection()?.isCollapsed === false;
-          if (!defaultPrevented && !selects && !isControl(target)) open(target);
+        onClick={(event) => {
+          const { target, defaultPrevented } = event;
+          if (defaultPrevented || isControl(target)) return;
+          if (choose(event)) return getSelection()?.removeAllRanges();
+          if (getSelection()?.isCollapsed !== false) open(target);
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.defaultPrevented || isControl(event.target)) return;
@@ -168,8 +214,10 @@ function useFocusAfterMove(
   };
   useLayoutEffect(() => {
     if (requested.current !== null && give(requested.current)) requested.current = null;
-    else if (had.current && document.activeElement === document.body && !give(items[stop]?.key))
-      scroller.current?.querySelector('ul')?.focus();
+    else if (had.current && document.activeElement === document.body) {
+      if (!give(items[stop]?.key)) scroller.current?.querySelector('ul')?.focus();
+      if (document.activeElement !== null) focusCame(document.activeElement);
+    }
     if (isInside()) had.current = true;
     else if (document.activeElement !== document.body) had.current = false;
   });
@@ -185,6 +233,25 @@ function useFocusAfterMove(
     },
     isInside,
   };
+}
+
+/** Tells whether an item had not stood long enough in its place for a press at that moment to be meant for it. */
+function useUnseen(shown: readonly VirtualItem[]): (key: string, pressed_at: number) => boolean {
+  const places = useRef(new Map<VirtualItem['key'], { start: number; since: number }>());
+  useLayoutEffect(() => {
+    const now = performance.now();
+    const before = places.current;
+    const taken = new Set([...before.values()].map(({ start }) => start));
+    places.current = new Map(
+      shown.map(({ key, start }) => {
+        const known = before.get(key);
+        if (known?.start === start) return [key, known];
+        // One that comes into view while the list is scrolled takes nobody's place.
+        return [key, { start, since: known !== undefined || taken.has(start) ? now : 0 }];
+      }),
+    );
+  });
+  return (key, pressed_at) => pressed_at < (places.current.get(key)?.since ?? 0) + SEEN_MS;
 }
 
 /** The place of the item that Tab leads to: the current one; the one that took its place, once that has left; else the first. */

@@ -21,6 +21,7 @@ export const Line = memo(function Line({ card, tab_stop }: { card: Card; tab_sto
       className={styles.line}
       data-state={card.state}
       data-row={card.key}
+      data-saw={card.saw}
       aria-label={`${STATE_NAMES[card.state]}: ${card.title}`}
       tabIndex={tab_stop ? 0 : -1}
       onContextMenu={openByLongPress}

@@ -1,12 +1,14 @@
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import { useTimeText } from '../lib/clock.ts';
+import { Late } from '../lib/parts.tsx';
+import { useWhere } from '../lib/url.ts';
 import type { Card } from '../model/card.ts';
 import { dayOf } from '../model/days.ts';
 import { draftItems, type Item, inFlightItems, railItems, yourCount, yourItems } from '../model/lists.ts';
 import { comingMoment } from '../model/wording.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
-import type { DeskProps } from './Desk.tsx';
+import { DESK_BAR, type DeskProps } from './Desk.tsx';
 import { ItemList } from './ItemList.tsx';
 import styles from './PhoneDesk.module.css';
 import { useFocusKeys } from './use-focus-keys.ts';
@@ -14,23 +16,24 @@ import { useFocusKeys } from './use-focus-keys.ts';
 const NO_ITEMS: readonly Item[] = [];
 
 /** The Desk on a phone: one list at a time, chosen by a row of chips. */
-export function PhoneDesk({ desk, loaded }: DeskProps): ReactNode {
+export default function PhoneDesk({ desk, loaded }: DeskProps): ReactNode {
   const id = useId();
   const lists = useFocusKeys(0);
   const [chosen, setChosen] = useState(0);
+  const { group } = useWhere();
   const chips = useMemo(() => {
     const { needs_you, working, blocked, drafts, resting } = desk;
     return [
-      { name: 'Yours', count: yourCount(desk), items: yourItems(desk) },
+      { name: 'Yours', count: yourCount(desk), items: yourItems(desk, group) },
       {
         name: 'In flight',
         count: needs_you.length + working.length + blocked.length,
-        items: inFlightItems(desk),
+        items: inFlightItems(desk, group),
       },
-      { name: 'Drafts', count: drafts.length, items: draftItems(desk) },
+      { name: 'Drafts', count: drafts.length, items: draftItems(desk, group) },
       { name: 'Resting', count: resting.length, items: railItems(desk) },
     ];
-  }, [desk]);
+  }, [desk, group]);
   const [next] = desk.scheduled;
   return (
     <div className={styles.desk}>
@@ -51,6 +54,7 @@ export function PhoneDesk({ desk, loaded }: DeskProps): ReactNode {
           </button>
         ))}
       </div>
+      <Late of={DESK_BAR} with={{}} meanwhile={<div className={styles.bar} />} />
       {next !== undefined && <NextLaunch card={next} count={desk.scheduled.length} />}
       <div className={styles.list} id={`${id}-list`} role="tabpanel" aria-labelledby={`${id}-${chosen}`}>
         <h2>

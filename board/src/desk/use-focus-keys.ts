@@ -1,4 +1,5 @@
 import { type RefObject, useRef } from 'react';
+import { cardAim, select, toggle } from '../gestures/selection.ts';
 import { useKeys } from '../lib/keys.ts';
 import type { ListHandle } from './ItemList.tsx';
 
@@ -20,9 +21,26 @@ export function useFocusKeys(first: number): Lists {
     move({ across: -1 }),
     move({ across: 1 }),
   ];
+  const focusedCard = () => cardAim(document.activeElement);
+  /** Chooses the focused card, and the one that the focus goes on to. */
+  const choosing = (go: () => boolean) => () => {
+    const from = focusedCard();
+    go();
+    const to = focusedCard();
+    select([from, to].flatMap((aim) => aim ?? []));
+    return true;
+  };
+  const on = (go: () => boolean) => (event: KeyboardEvent) => (event.shiftKey ? choosing(go)() : go());
   useKeys({
+    J: choosing(down),
+    K: choosing(up),
+    v: () => {
+      const aim = focusedCard();
+      if (aim !== null) toggle(aim);
+      return aim !== null;
+    },
     ...{ j: down, k: up, h: left, l: right },
-    ...{ ArrowDown: down, ArrowUp: up, ArrowLeft: left, ArrowRight: right },
+    ...{ ArrowDown: on(down), ArrowUp: on(up), ArrowLeft: left, ArrowRight: right },
   });
   return lists;
 }

@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useCallback, useRef, useState } from 'react';
 import { keepDraft, keptDraft, useDraft } from '../lib/drafts.ts';
+import { KeepKeys } from '../lib/parts.tsx';
 import { type BodyDraft, isChanged, type OnDisk, startEdit } from '../model/body-edit.ts';
 import { targetOf } from '../model/links.ts';
 import { referenceOf } from '../model/sheet.ts';
@@ -48,7 +49,7 @@ export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): 
   if (draft !== null)
     return (
       <Boundary what="The editor">
-        <Suspense>
+        <Suspense fallback={opened !== null && <KeepKeys />}>
           <BodyEditor
             reference={referenceOf(document)}
             draft={draft}

@@ -6,10 +6,11 @@ import { useFollowed } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
 import { useKeys } from '../lib/keys.ts';
 import { usePhone } from '../lib/media.ts';
-import { Late, part as latePart } from '../lib/parts.tsx';
+import { KeepKeys, Late, part as latePart } from '../lib/parts.tsx';
 import { fiberPath } from '../lib/paths.ts';
 import { useRead } from '../lib/reads.ts';
 import { go, useWhere, where } from '../lib/url.ts';
+import { aimAt } from '../model/aim.ts';
 import { cardOf } from '../model/card.ts';
 import { keyOf } from '../model/feed-copy.ts';
 import { agedOf } from '../model/hosts.ts';
@@ -54,11 +55,13 @@ type FiberOf = { fiber: string; origin: string | null };
 
 /** Everything of one fiber, over the view that it was opened from. */
 export default function FiberSheet({ fiber, origin }: FiberOf): ReactNode {
+  const { part } = useWhere();
   return (
     <Dialog title="Fiber" shape="side" onClose={close}>
       {(title_id) => (
         <SheetOrigin key={`${origin} ${fiber}`} value={origin}>
           <Sheet fiber={fiber} origin={origin} title_id={title_id} />
+          {part === 'reply' && <KeepKeys />}
         </SheetOrigin>
       )}
     </Dialog>
@@ -93,14 +96,14 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
     if (moved !== undefined) go({ fiber: moved.id, origin }, { replace: true });
   }, [moved, origin]);
   const known = row !== undefined;
+  const refused = read.refusal !== null;
   useEffect(() => {
-    if (!known || where().part !== 'reply') return;
+    if ((!known && !refused) || where().part !== 'reply') return;
+    field.current?.focus();
     go({ part: null }, { replace: true });
-    // The dialog around it is opened a moment later.
-    setTimeout(() => field.current?.focus());
-  }, [known]);
+  }, [known, refused]);
   useKeys(
-    { ...gestureKeys(() => (row === undefined ? null : keyOf(row))), r: () => field.current?.focus() },
+    { ...gestureKeys(() => (row === undefined ? null : aimAt(row))), r: () => field.current?.focus() },
     root,
   );
   const uid = row?.uid ?? null;
@@ -175,7 +178,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
       <Reply row={row} field={field} gone={gone} />
       {over !== undefined && (
         <Boundary key={named} what={`The ${over}`}>
-          <Suspense>
+          <Suspense fallback={<KeepKeys />}>
             {over === 'commit' ? (
               <CommitDialog sha={named} />
             ) : (

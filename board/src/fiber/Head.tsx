@@ -4,10 +4,11 @@ import { gesturesAt, openMenu, runGesture } from '../gestures/gestures.ts';
 import { usePending } from '../gestures/writes.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
 import type { Followed } from '../lib/follow-feed.ts';
+import type { Aim } from '../model/aim.ts';
 import { cardOf } from '../model/card.ts';
+import type { CardButton } from '../model/card-buttons.ts';
 import { freshness } from '../model/contact.ts';
 import { dayIn } from '../model/days.ts';
-import type { CardButton } from '../model/gestures.ts';
 import { agedOf, agedText, otherLine } from '../model/hosts.ts';
 import { STATE_NAMES } from '../model/states.ts';
 import type { FiberRow } from '../model/wire.ts';
@@ -70,7 +71,7 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
       </div>
       {!gone && (
         <Actions
-          row_key={card.key}
+          aim={{ row_key: card.key, saw: card.saw }}
           buttons={card.buttons}
           watch={row.runtime?.mux_session == null ? null : watch}
         />
@@ -83,20 +84,20 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
 }
 
 type ActionsProps = {
-  row_key: string;
+  aim: Aim;
   buttons: readonly CardButton[];
   /** Shows the screen of its worker; null where there is none. */
   watch: (() => void) | null;
 };
 
 /** What is most likely done to the fiber, and the menus of everything else. */
-function Actions({ row_key, buttons, watch }: ActionsProps): ReactNode {
-  const offered = gesturesAt(row_key);
+function Actions({ aim, buttons, watch }: ActionsProps): ReactNode {
+  const offered = gesturesAt(aim.row_key);
   const main = buttons.filter(({ id }) => id !== 'reply' && id !== 'open');
   const stop = offered.find(({ id }) => id === 'stop');
   return (
     <div className={styles.actions}>
-      <Button shortcut="m" onClick={() => openMenu(row_key, 'move')}>
+      <Button shortcut="m" onClick={() => openMenu(aim, 'move')}>
         Move
       </Button>
       {watch !== null && (
@@ -105,14 +106,14 @@ function Actions({ row_key, buttons, watch }: ActionsProps): ReactNode {
         </Button>
       )}
       {main.map(({ id, name }) => (
-        <Button key={id} onClick={() => runGesture(row_key, id)}>
+        <Button key={id} onClick={() => runGesture(aim, id)}>
           {name}
         </Button>
       ))}
       {stop !== undefined && main.every(({ id }) => id !== 'stop') && (
-        <Button onClick={() => runGesture(row_key, 'stop')}>{stop.verb}</Button>
+        <Button onClick={() => runGesture(aim, 'stop')}>{stop.verb}</Button>
       )}
-      <Button tone="quiet" aria-label="Everything that can be done" onClick={() => openMenu(row_key, 'all')}>
+      <Button tone="quiet" aria-label="Everything that can be done" onClick={() => openMenu(aim, 'all')}>
         <span aria-hidden="true">•••</span>
       </Button>
     </div>

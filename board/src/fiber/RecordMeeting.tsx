@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { KeepKeys } from '../lib/parts.tsx';
 import type { FiberRow } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Part } from './Part.tsx';
@@ -14,7 +15,7 @@ export function RecordMeeting({ row }: { row: FiberRow }): ReactNode {
         Record a meeting into this fiber
       </Button>
       {open && (
-        <Suspense>
+        <Suspense fallback={<KeepKeys />}>
           <RecordDialog fiber={row.id} title={row.name} onClose={() => setOpen(false)} />
         </Suspense>
       )}

@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import { KeepKeys } from '../lib/parts.tsx';
 import type { FiberRow } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
@@ -32,7 +33,7 @@ export function RosterPart({ row }: { row: FiberRow }): ReactNode {
     >
       {editing ? (
         <Boundary what="The editor">
-          <Suspense>
+          <Suspense fallback={<KeepKeys />}>
             <RosterEditor
               row={row}
               onDone={() => {

@@ -1,8 +1,9 @@
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { get, post } from '../lib/api.ts';
 import { awaitCapture } from '../lib/awaited-captures.ts';
 import { useIsShown } from '../lib/is-shown.ts';
 import { encodePictures, filesOf } from '../lib/pictures.ts';
+import { sceneChanged } from '../lib/presses.ts';
 import { useRead } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
@@ -60,6 +61,10 @@ export default function TaskForm({ kind }: { kind: TaskKind }): ReactNode {
     draft.host === '' ? '/agents' : `/agents?origin=${encodeURIComponent(draft.host)}`,
   );
   const doctor = useRead<DoctorReply>(draft.host === '' ? '/doctor' : null);
+  // A second press of what asked for it does not launch it.
+  useLayoutEffect(() => {
+    if (reviewed !== null) sceneChanged();
+  }, [reviewed]);
   const close = () => go({ sheet: null });
   const edited = () => {
     edits.current += 1;

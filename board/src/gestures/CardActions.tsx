@@ -1,4 +1,5 @@
 import type { MouseEvent, ReactNode } from 'react';
+import type { Aim } from '../model/aim.ts';
 import type { Card } from '../model/card.ts';
 import type { GestureId } from '../model/gestures.ts';
 import type { Refusal } from '../model/pending.ts';
@@ -25,7 +26,7 @@ export function CardButtons({ card, tab_stop }: CardPart): ReactNode {
           size="small"
           tabIndex={tab_stop ? 0 : -1}
           aria-label={`${name}: ${card.title}`}
-          onClick={() => runGesture(card.key, id)}
+          onClick={() => runGesture(aimOf(card), id)}
         >
           {name}
         </Button>
@@ -49,7 +50,7 @@ export function MenuButton({ card, tab_stop }: CardPart): ReactNode {
       tabIndex={tab_stop ? 0 : -1}
       aria-label={`Menu of ${card.title}`}
       aria-haspopup="dialog"
-      onClick={() => openMenu(card.key, 'all')}
+      onClick={() => openMenu(aimOf(card), 'all')}
     >
       <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
         <circle cx="3" cy="8" r="1.4" />
@@ -60,11 +61,16 @@ export function MenuButton({ card, tab_stop }: CardPart): ReactNode {
   );
 }
 
+function aimOf({ key, saw }: Card): Aim {
+  return { row_key: key, saw };
+}
+
 /** A long press opens the Move menu, since a finger cannot drag a card out of a list that it scrolls. */
 export function openByLongPress(event: MouseEvent<HTMLElement>): void {
   const { pointerType } = event.nativeEvent as PointerEvent;
-  const row_key = event.currentTarget.dataset.row;
-  if (pointerType === 'touch' && row_key !== undefined && openMenu(row_key, 'move')) event.preventDefault();
+  const { row: row_key, saw } = event.currentTarget.dataset;
+  if (pointerType !== 'touch' || row_key === undefined || saw === undefined) return;
+  if (openMenu({ row_key, saw }, 'move')) event.preventDefault();
 }
 
 /** Why the last gesture on the card was not done, in the words of the daemon. */
@@ -73,7 +79,7 @@ export function RefusedStrip({ card, refusal }: { card: Card; refusal: Refusal }
     <div className={styles.refused} role="alert">
       <p>{sentence(refusal.message)}</p>
       {refusal.needs_folder && (
-        <Button size="small" onClick={() => runGesture(card.key, 'launch')}>
+        <Button size="small" onClick={() => runGesture(aimOf(card), 'launch')}>
           Choose folder
         </Button>
       )}

@@ -1,5 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { singleKeysOff } from '../lib/keys.ts';
+import { pressedAt } from '../lib/presses.ts';
+import type { Aim } from '../model/aim.ts';
 import { type Gesture, targetsOf } from '../model/gestures.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
@@ -24,15 +26,16 @@ function partOf(part: MenuPart, row_key: string): readonly Gesture[] {
 }
 
 /** What can be done to one fiber: moves by letter, days by digit, everything else by the arrows. */
-export default function CardMenu({ row_key, part }: { row_key: string; part: MenuPart }): ReactNode {
+export default function CardMenu({ aim, part }: { aim: Aim; part: MenuPart }): ReactNode {
   const list = useRef<HTMLDivElement>(null);
+  const { row_key } = aim;
   const gestures = partOf(part, row_key);
+  // Also when the entry that had the focus is not offered any more.
   useEffect(() => {
-    const [first] = buttonsIn(list.current);
-    first?.focus();
-  }, []);
-  const run = (gesture: Gesture) => {
-    if (gesture.refused === null) runGesture(row_key, gesture.id);
+    if (list.current?.contains(document.activeElement) !== true) buttonsIn(list.current)[0]?.focus();
+  });
+  const run = (gesture: Gesture, pressed_at?: number) => {
+    if (gesture.refused === null) runGesture(aim, gesture.id, { pressed_at });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -43,7 +46,7 @@ export default function CardMenu({ row_key, part }: { row_key: string; part: Men
     else {
       const gesture = singleKeysOff() ? undefined : gestures.find(({ letter }) => letter === event.key);
       if (gesture === undefined) return;
-      if (gesture.refused === null) run(gesture);
+      if (gesture.refused === null) run(gesture, pressedAt(event.nativeEvent));
       else
         buttonsIn(list.current)
           .find(({ dataset }) => dataset.gesture === gesture.id)

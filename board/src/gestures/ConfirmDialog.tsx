@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import type { Aim } from '../model/aim.ts';
 import type { GestureId } from '../model/gestures.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
@@ -7,7 +8,8 @@ import { close, gesturesAt, runGesture } from './gestures.ts';
 import { feedRow } from './writes.ts';
 
 /** Asks once before what ends a worker, or cannot be taken back. */
-export default function ConfirmDialog({ row_key, id }: { row_key: string; id: GestureId }): ReactNode {
+export default function ConfirmDialog({ aim, id }: { aim: Aim; id: GestureId }): ReactNode {
+  const { row_key } = aim;
   const gesture = gesturesAt(row_key).find((one) => one.id === id);
   const actions = useRef<HTMLDivElement>(null);
   useEffect(() => actions.current?.querySelector<HTMLElement>('button:last-child')?.focus(), []);
@@ -23,7 +25,7 @@ export default function ConfirmDialog({ row_key, id }: { row_key: string; id: Ge
             Cancel
           </Button>
           {gesture !== undefined && gesture.refused === null && (
-            <Button tone="fault" onClick={() => runGesture(row_key, id, { confirmed: true })}>
+            <Button tone="fault" onClick={() => runGesture(aim, id, { confirmed: true })}>
               {gesture.verb}
             </Button>
           )}

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useFollowed } from '../lib/board.ts';
+import { aimAt } from '../model/aim.ts';
 import { keyOf } from '../model/feed-copy.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
@@ -31,14 +32,14 @@ export default function HeldDialog(): ReactNode {
               <Button
                 size="small"
                 aria-label={`Open ${row.name}`}
-                onClick={() => runGesture(keyOf(row), 'open')}
+                onClick={() => runGesture(aimAt(row), 'open')}
               >
                 Open
               </Button>
               <Button
                 size="small"
                 aria-label={`Launch ${row.name}`}
-                onClick={() => runGesture(keyOf(row), 'launch')}
+                onClick={() => runGesture(aimAt(row), 'launch')}
               >
                 Launch
               </Button>

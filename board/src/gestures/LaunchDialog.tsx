@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useState } from 'react';
+import type { Aim } from '../model/aim.ts';
 import type { Gesture } from '../model/gestures.ts';
 import type { DispatchRequest, Refused } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
@@ -21,8 +22,9 @@ const MODES: readonly { mode: Mode; name: string; says: string }[] = [
 const messages = new Map<string, string>();
 
 /** Starts a worker by hand, once it is shown what that does. */
-export default function LaunchDialog({ row_key, gesture }: { row_key: string; gesture: Gesture }): ReactNode {
+export default function LaunchDialog({ aim, gesture }: { aim: Aim; gesture: Gesture }): ReactNode {
   const id = useId();
+  const { row_key } = aim;
   const row = feedRow(row_key);
   const [message, setMessage] = useState(messages.get(row_key) ?? '');
   const [mode, setMode] = useState<Mode>('usual');
@@ -51,7 +53,7 @@ export default function LaunchDialog({ row_key, gesture }: { row_key: string; ge
     setTimeout(async () => {
       const change = { status: 'active', tempered: null, worker: 'launching' } as const;
       const call = { path: '/dispatch', body: request } as const;
-      const answer = await send(row_key, {
+      const answer = await send(aim, {
         call,
         change,
         done: `Launched on ${row?.svc?.host ?? 'this host'}.`,

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import { useFollowed } from '../lib/board.ts';
+import type { Aim } from '../model/aim.ts';
 import type { Gesture } from '../model/gestures.ts';
 import { parentsFor } from '../model/nesting.ts';
 import type { NestFiber } from '../model/wire.ts';
@@ -15,9 +16,10 @@ import { feedRow, send } from './writes.ts';
 const OFFERED = 50;
 
 /** Moves a fiber below another one of its store, or to its top. */
-export default function NestDialog({ row_key, gesture }: { row_key: string; gesture: Gesture }): ReactNode {
+export default function NestDialog({ aim, gesture }: { aim: Aim; gesture: Gesture }): ReactNode {
   const id = useId();
   const { copy } = useFollowed();
+  const { row_key } = aim;
   const row = feedRow(row_key);
   const [parent, setParent] = useState('');
   const offered = useMemo(
@@ -31,7 +33,7 @@ export default function NestDialog({ row_key, gesture }: { row_key: string; gest
     if (rehearsed?.ok !== true) return;
     close();
     const done = body.parent === null ? 'At the top of its store now.' : `Below ${body.parent} now.`;
-    setTimeout(() => void send(row_key, { call: { path: '/fiber-nest', body }, change: null, done }));
+    setTimeout(() => void send(aim, { call: { path: '/fiber-nest', body }, change: null, done }));
   };
   return (
     <Dialog title={`Nest: ${row?.name ?? ''}`} onClose={close}>

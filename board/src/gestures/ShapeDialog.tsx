@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useRead } from '../lib/reads.ts';
+import type { Aim } from '../model/aim.ts';
 import type { Form, Gesture } from '../model/gestures.ts';
 import type { AgentsReply, LifecycleRequest } from '../model/wire.ts';
 import { sentence } from '../model/wording.ts';
@@ -25,14 +26,15 @@ const USUAL_SCHEDULE = '0 9 * * *';
 
 /** Makes a fiber a task, a pinned role or a standing one, or gives it another agent. */
 export default function ShapeDialog({
-  row_key,
+  aim,
   gesture,
   form,
 }: {
-  row_key: string;
+  aim: Aim;
   gesture: Gesture;
   form: Shape;
 }): ReactNode {
+  const { row_key } = aim;
   const row = feedRow(row_key);
   const { svc } = row ?? {};
   const origin = gesture.act.kind === 'form' ? gesture.act.call.body.origin : undefined;
@@ -54,7 +56,7 @@ export default function ShapeDialog({
     setBusy(true);
     const given = { agent: chosen, effort, schedule, folder: folder.trim() };
     const body = filled(gesture.act.call.body as LifecycleRequest, given);
-    const answer = await send(row_key, {
+    const answer = await send(aim, {
       call: { path: '/lifecycle', body },
       change: null,
       done: words.done,

@@ -1,5 +1,7 @@
 import { type RefObject, useEffect } from 'react';
 
+import { loadGestures } from './gestures.ts';
+
 type Bindings = typeof import('./drag.ts');
 
 let bindings: Promise<Bindings> | null = null;
@@ -18,7 +20,7 @@ export function useDragBinding(
     if (coarse.matches) return;
     let unbind: () => void = () => undefined;
     let gone = false;
-    bindings ??= import('./drag.ts');
+    bindings ??= Promise.all([import('./drag.ts'), loadGestures()]).then(([loaded]) => loaded);
     bindings.then(
       (loaded) => {
         if (!gone && element.current !== null) unbind = bind(loaded, element.current);

@@ -1,10 +1,17 @@
-import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
+import {
+  draggable,
+  dropTargetForElements,
+  type ElementDragPayload,
+} from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import { setCustomNativeDragPreview } from '@atlaskit/pragmatic-drag-and-drop/element/set-custom-native-drag-preview';
 import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
-import { COLUMN_GESTURES, type GestureId, targetsOf } from '../model/gestures.ts';
+import type { Aim } from '../model/aim.ts';
+import { COLUMN_GESTURES } from '../model/card-buttons.ts';
+import { type GestureId, targetsOf } from '../model/gestures.ts';
 import styles from './Drag.module.css';
 import { setDragged } from './dragged.ts';
 import { gesturesAt, runGesture } from './gestures.ts';
+import { missed } from './writes.ts';
 
 /** Lets a card be dragged to wherever its gestures lead. */
 export function bindCard(element: HTMLElement, row_key: string): () => void {
@@ -26,9 +33,22 @@ export function bindCard(element: HTMLElement, row_key: string): () => void {
         },
       });
     },
-    onDragStart: () => setDragged({ row_key, targets: targetsFrom(element, row_key), over: null }),
+    // What it is when it is taken.
+    getInitialData: () => ({ aim: { row_key, saw: element.dataset.saw ?? '' } }),
+    onDragStart: ({ source }) => hover(source, null),
     onDrop: () => setDragged(null),
   });
+}
+
+type Source = Pick<ElementDragPayload, 'element' | 'data'>;
+
+function aimOf({ data }: Source): Aim {
+  return data.aim as Aim;
+}
+
+function hover(source: Source, over: GestureId | null): void {
+  const aim = aimOf(source);
+  setDragged({ aim, targets: targetsFrom(source.element, aim.row_key), over });
 }
 
 /** The places that it can be dropped: not the column that it comes from. */
@@ -40,19 +60,17 @@ function targetsFrom(element: HTMLElement, row_key: string) {
 
 /** Does a gesture with the card that is dropped here; one that is refused says why while the card is over it. */
 export function bindTarget(element: HTMLElement, id: GestureId): () => void {
-  const hover = (row_key: unknown, source: HTMLElement, over: GestureId | null) => {
-    if (typeof row_key === 'string') setDragged({ row_key, targets: targetsFrom(source, row_key), over });
-  };
   return dropTargetForElements({
     element,
     canDrop: ({ source }) => source.element.dataset.row !== undefined,
-    onDragEnter: ({ source }) => hover(source.element.dataset.row, source.element, id),
-    onDragLeave: ({ source }) => hover(source.element.dataset.row, source.element, null),
+    onDragEnter: ({ source }) => hover(source, id),
+    onDragLeave: ({ source }) => hover(source, null),
     onDrop: ({ source }) => {
-      const { row: row_key } = source.element.dataset;
+      const aim = aimOf(source);
       setDragged(null);
-      if (row_key !== undefined && targetsFrom(source.element, row_key).some((one) => one.id === id))
-        runGesture(row_key, id);
+      // What is not offered any more is refused with the reason, unless it is where the card comes from.
+      if (missed(aim) !== null || targetsFrom(source.element, aim.row_key).some((one) => one.id === id))
+        runGesture(aim, id);
     },
   });
 }

@@ -1,8 +1,9 @@
 import { FollowedValue, useValue } from '../lib/followed-value.ts';
+import type { Aim } from '../model/aim.ts';
 import type { Gesture, GestureId } from '../model/gestures.ts';
 
 /** A card that is being dragged, where it can be dropped, and what it is over. */
-export type Dragged = { row_key: string; targets: readonly Gesture[]; over: GestureId | null };
+export type Dragged = { aim: Aim; targets: readonly Gesture[]; over: GestureId | null };
 
 const dragged = new FollowedValue<Dragged | null>(null);
 
@@ -16,7 +17,7 @@ export function useDragged(): Dragged | null {
 
 /** Whether this card is the one that is being dragged. */
 export function useIsDragged(row_key: string): boolean {
-  return useValue(dragged, (now) => now?.row_key === row_key);
+  return useValue(dragged, (now) => now?.aim.row_key === row_key);
 }
 
 /** What a drop here would do; null where nothing is dragged, or it is not offered. */

@@ -2,10 +2,12 @@ import { useMemo } from 'react';
 import { type Answer, post } from '../lib/api.ts';
 import { askNow, followed, watchFollowed } from '../lib/board.ts';
 import { FollowedValue, useValue } from '../lib/followed-value.ts';
-import { toast } from '../lib/toasts.ts';
+import { whyNotLoaded } from '../lib/parts.tsx';
+import { toast, undoAwaited } from '../lib/toasts.ts';
+import { type Aim, aimAt, standingOf } from '../model/aim.ts';
 import { silenceOf } from '../model/contact.ts';
-import type { FeedCopy } from '../model/feed-copy.ts';
-import type { Call, Change, Undo } from '../model/gestures.ts';
+import { type FeedCopy, keyOf } from '../model/feed-copy.ts';
+import type { Call, Change } from '../model/gestures.ts';
 import {
   begin,
   dismiss,
@@ -18,10 +20,9 @@ import {
   reconcile,
   refuse,
   SILENT,
-  shows,
   succeed,
 } from '../model/pending.ts';
-import type { FiberRow } from '../model/wire.ts';
+import type { FiberRow, Undo } from '../model/wire.ts';
 
 /** Starting and ending a worker takes its time. */
 const ANSWER_MS = 60_000;
@@ -78,6 +79,19 @@ export function feedRow(row_key: string): FiberRow | undefined {
   return followed().copy?.rows.get(row_key);
 }
 
+/** The row as it is shown: with what is under way. */
+export function shownRow(row_key: string): FiberRow | undefined {
+  return pendingAt(row_key)?.shown ?? feedRow(row_key);
+}
+
+/** Why nothing is done to a fiber that is not any more what a person saw; null while it is. */
+export function missed({ row_key, saw }: Aim): string | null {
+  const row = shownRow(row_key);
+  return row === undefined || standingOf(row) === saw
+    ? null
+    : 'It changed before you did that, so nothing was done. Look at it again.';
+}
+
 /** Puts a reason on the card, in place of one that stands there. Does nothing while something is under way. */
 export function showRefusal(row_key: string, message: string): void {
   const row = feedRow(row_key);
@@ -93,24 +107,46 @@ export function dismissRefusal(row_key: string): void {
 }
 
 /** What is asked of the daemon for a row, and what is said once it is done. */
-export type Write = { call: Call; change: Change | null; done: string; undo?: Undo | null };
+export type Write = { call: Call; change: Change | null; done: string };
 
 /**
  * Sends a write: the card shows what becomes of it at once, and is put back with the daemon's sentence where it is
- * refused. Resolves to the answer.
+ * refused. Resolves to the answer. `quiet`: what is done is said by the caller, who is given how to take it back.
  */
-export async function send(row_key: string, write: Write): Promise<Answer<unknown>> {
+export async function send(
+  aim: Aim,
+  write: Write,
+  quiet?: { undo(goBack: () => void): void },
+): Promise<Answer<unknown>> {
+  const { row_key } = aim;
   const row = feedRow(row_key);
-  if (row === undefined) return GONE;
-  const { call, change, done, undo = null } = write;
+  if (row === undefined) {
+    toast(GONE.message, { tone: 'fault' });
+    return GONE;
+  }
+  // A second press before the first one was shown.
+  if (pendingAt(row_key)?.phase === 'sending') return refusedHere('Its last change is still being saved.');
+  const changed = missed(aim);
+  if (changed !== null) {
+    showRefusal(row_key, changed);
+    return refusedHere(changed);
+  }
+  const { call, change, done } = write;
+  const asked = asSeen(call, row);
   become(begin(pendings.get(), row, change, Date.now()));
-  const answer = await post<unknown>(call.path, call.body, { timeout_ms: ANSWER_MS });
+  const answered = undoAwaited();
+  const answer = await post<unknown>(call.path, asked, { timeout_ms: ANSWER_MS });
+  answered();
   if (answer.ok) {
     become(succeed(pendings.get(), row_key, Date.now()));
     const said = [`${row.name}: ${runsAlready(answer.value) ? RUNS : done}`, ...notesOf(answer.value)].join(
       ' ',
     );
-    toast(said, undo === null || change === null ? {} : { undo: () => void takeBack(row_key, change, undo) });
+    const { undo } = (answer.value ?? {}) as { undo?: Undo };
+    const goBack = () => void undone(row, call, undo as Undo);
+    const can_go_back = undo !== undefined && !isRestoring(call);
+    if (quiet === undefined) toast(said, can_go_back ? { undo: goBack } : {});
+    else if (can_go_back) quiet.undo(goBack);
   } else {
     become(refuse(pendings.get(), feedRow(row_key) ?? row, change, refusalOf(answer)));
   }
@@ -124,19 +160,35 @@ function refusalOf({ message, code, body }: Answer<unknown> & { ok: false }): Re
   return { message, code, unknown: code === 'no_answer', needs_folder: needs === 'project_dir' };
 }
 
-const GONE: Answer<never> = {
-  ...{ ok: false, status: 404, code: 'fiber_not_found', body: null },
-  message: 'It is not on this board any more.',
-};
+const GONE = refusedHere('It is not on this board any more.');
+
+/** Nothing was asked of the daemon. */
+function refusedHere(message: string) {
+  return { ok: false, status: 0, code: 'refused_here', message, body: null } as const;
+}
+
+/** The fields of the request, with what names the document that was seen, where nobody else writes into that. */
+function asSeen({ path, body }: Call, row: FiberRow): Call['body'] {
+  const moves = path === '/transition' || path === '/fiber-edit';
+  const alone = row.runtime === undefined && pendingAt(keyOf(row)) === undefined;
+  return moves && alone && body.expected_digest === undefined
+    ? { ...body, expected_digest: row.digest }
+    : body;
+}
+
+function isRestoring({ path, body }: Call): boolean {
+  return path === '/fiber-edit' && body.restores === true;
+}
 
 /** Takes a write back, unless somebody has changed the fiber since. */
-async function takeBack(row_key: string, change: Change, undo: Undo): Promise<void> {
-  const row = pendings.get().get(row_key)?.shown ?? feedRow(row_key);
-  if (row === undefined || !shows(row, change) || row.runtime !== undefined) {
-    showRefusal(row_key, 'Not taken back: it was changed since.');
-    return;
-  }
-  await send(row_key, undo);
+async function undone(before: FiberRow, call: Call, undo: Undo): Promise<void> {
+  const row_key = keyOf(before);
+  const row = shownRow(row_key);
+  if (row === undefined) return void toast(GONE.message, { tone: 'fault' });
+  const loaded = await import('../model/take-back.ts').catch(() => null);
+  if (loaded === null) return void toast(await whyNotLoaded(), { tone: 'fault' });
+  const answer = await send(aimAt(row), loaded.takeBack(before, call, undo));
+  if (!answer.ok && answer.code === 'conflict') showRefusal(row_key, 'Not taken back: it was changed since.');
 }
 
 const RUNS = 'A worker runs already.';

@@ -19,6 +19,8 @@ export async function askFeed(since: string): Promise<Answer> {
     });
     if (response.status === 304) return { kind: 'same' };
     const body = (await response.json()) as unknown;
+    // To read a large feed takes long enough for one task.
+    if (first) await new Promise((next) => setTimeout(next));
     if (response.ok) return { kind: 'feed', feed: body as FibersComposite };
     const refusal = body as { error?: string; message?: string; reason?: string };
     if (refusal.error === 'booting') return { kind: 'booting', booting: body as Booting };

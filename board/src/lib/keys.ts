@@ -1,5 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { topmostDialog } from './open-dialogs.ts';
+import { inField, isTaken } from './presses.ts';
 
 /** What a key does, by `KeyboardEvent.key`, or after `g` by both, as in `g h`; false leaves the key to others. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
@@ -27,6 +28,11 @@ const seconds = new WeakSet<KeyboardEvent>();
 document.addEventListener(
   'keydown',
   (event) => {
+    if (isTaken(event)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      return;
+    }
     if (event.key === 'Shift') return;
     if (first !== null && event.timeStamp - first.timeStamp < SEQUENCE_MS && event.key.length === 1)
       seconds.add(event);
@@ -63,12 +69,7 @@ export function useKeys(keys: Keys, inside?: RefObject<Element | null>): void {
 function isMeant(event: KeyboardEvent, inside: Element | null): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
     return false;
-  const { target } = event;
-  if (
-    target instanceof Element &&
-    target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null
-  )
-    return false;
+  if (inField(event.target)) return false;
   const dialog = topmostDialog();
   if (dialog !== undefined && (inside === null || !dialog.contains(inside))) return false;
   return event.key.length > 1 || !singleKeysOff();

@@ -1,5 +1,6 @@
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentType, type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { lookForUpdate } from './look-for-update.ts';
+import { keepKeys } from './presses.ts';
 import { toast } from './toasts.ts';
 
 /** A part of the board that is loaded when it is first shown, or before that. */
@@ -37,10 +38,17 @@ type LateProps<P> = {
   with: P;
   /** Stands in its place until then, and where it cannot be loaded, of which nothing is said then. */
   meanwhile?: ReactNode;
+  /** It takes the focus once it is there: the keys pressed until then are kept for it. */
+  takes_keys?: boolean;
 };
 
 /** Shows a part once it is loaded. One that cannot be leaves the rest of the board as it is. */
-export function Late<P extends object>({ of, with: props, meanwhile }: LateProps<P>): ReactNode {
+export function Late<P extends object>({
+  of,
+  with: props,
+  meanwhile,
+  takes_keys = false,
+}: LateProps<P>): ReactNode {
   const said = meanwhile === undefined;
   const [Shown, setShown] = useState(() => of.loaded);
   useEffect(() => {
@@ -59,8 +67,18 @@ export function Late<P extends object>({ of, with: props, meanwhile }: LateProps
       gone = true;
     };
   }, [of, said]);
-  return Shown === null ? meanwhile : <Shown {...props} />;
+  if (Shown !== null) return <Shown {...props} />;
+  return takes_keys ? <KeepKeys callOff={of.failed} /> : meanwhile;
 }
+
+/** Stands for what takes the focus once it is there: the keys pressed until then are kept for it. */
+export function KeepKeys({ callOff = NOTHING }: { callOff?: () => void }): ReactNode {
+  // With what is seen: the next key may be pressed at once.
+  useLayoutEffect(() => keepKeys(callOff), [callOff]);
+  return null;
+}
+
+const NOTHING = () => undefined;
 
 /** Loads parts once the page has nothing else to do. */
 export function loadWhenIdle(parts: readonly { load(): Promise<unknown> }[]): void {

@@ -1,7 +1,9 @@
+import { standingOf } from './aim.ts';
+import { buttonsOf, type CardButton } from './card-buttons.ts';
 import { type Place, placeOf, returnDay } from './classify.ts';
 import { type Day, dayIn } from './days.ts';
 import { keyOf } from './feed-copy.ts';
-import { buttonsOf, type CardButton } from './gestures.ts';
+import { folderName } from './folder-name.ts';
 import type { Aged } from './hosts.ts';
 import type { Sent } from './sent-files.ts';
 import { type CardState, STATE_NAMES, stateOf } from './states.ts';
@@ -25,6 +27,8 @@ export type Fact =
 export type Card = {
   /** That of the row, by `keyOf`. */
   key: string;
+  /** What was seen by whoever saw it, as in `Aim`. */
+  saw: string;
   id: string;
   /** The host whose feed has it. */
   origin: string;
@@ -35,6 +39,8 @@ export type Card = {
   agent: string | null;
   /** Other workers work in its folder too. */
   shares_folder: boolean;
+  /** The name of the folder that its worker runs in. */
+  project: string | null;
   host: string;
   /** Where its host is not fresh. */
   aged: Aged | null;
@@ -87,33 +93,109 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
 
 /** `aged` where what the row tells is the last that is known of it. */
 export function cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Card {
-  const told = stateOf(row);
-  const found = aged !== null && IN_MOTION.has(told) ? 'unknown' : told;
-  const place = placeOf(row, found, today);
-  const state = place === 'resting' ? 'resting' : found;
-  return {
-    key: keyOf(row),
-    id: row.id,
-    origin: row.origin,
-    title: row.name,
-    path: row.id === row.name ? null : row.id,
-    outcome: row.outcome?.trim() ? row.outcome : null,
-    agent: agentOf(row),
-    shares_folder: row.shares_folder_with !== undefined,
-    host: row.svc?.host ?? row.origin,
-    aged,
-    state,
-    place,
-    pinned: row.svc?.kind === 'pinned' && state !== 'accepted' && state !== 'set_aside',
-    returns: returnDay(row, found, today) ?? null,
-    fact: factOf(row, state, today),
-    next_at: nextOf(row, state),
-    band: aged !== null && found !== told ? agedBand(told, aged) : bandOf(row, state),
-    wake: wakeOf(row, state),
-    sent: sentOf(row, state),
-    buttons: buttonsOf(row, state),
-    rank: rankOf(row, state, today),
-  };
+  return new RowCard(row, today, aged);
+}
+
+/**
+ * What decides where a card stands is found out at once, for all cards of a Desk; what it shows only once it is shown, for
+ * those few that can be seen.
+ */
+class RowCard implements Card {
+  readonly key: string;
+  readonly title: string;
+  readonly aged: Aged | null;
+  readonly state: CardState;
+  readonly place: Place;
+  readonly pinned: boolean;
+  readonly returns: Day | null;
+  readonly rank: number;
+  readonly #row: FiberRow;
+  readonly #today: Day;
+  readonly #told: CardState;
+  readonly #found: CardState;
+
+  constructor(row: FiberRow, today: Day, aged: Aged | null) {
+    const told = stateOf(row);
+    const found = aged !== null && IN_MOTION.has(told) ? 'unknown' : told;
+    const place = placeOf(row, found, today);
+    const state = place === 'resting' ? 'resting' : found;
+    this.#row = row;
+    this.#today = today;
+    this.#told = told;
+    this.#found = found;
+    this.key = keyOf(row);
+    this.title = row.name;
+    this.aged = aged;
+    this.state = state;
+    this.place = place;
+    this.pinned = row.svc?.kind === 'pinned' && state !== 'accepted' && state !== 'set_aside';
+    this.returns = returnDay(row, found, today) ?? null;
+    this.rank = place === null ? 0 : rankOf(row, state, today);
+  }
+
+  get id(): string {
+    return this.#row.id;
+  }
+
+  get origin(): string {
+    return this.#row.origin;
+  }
+
+  get saw(): string {
+    return standingOf(this.#row);
+  }
+
+  get path(): string | null {
+    return this.#row.id === this.#row.name ? null : this.#row.id;
+  }
+
+  get outcome(): string | null {
+    const { outcome } = this.#row;
+    return outcome?.trim() ? outcome : null;
+  }
+
+  get agent(): string | null {
+    return agentOf(this.#row);
+  }
+
+  get project(): string | null {
+    const { project_dir } = this.#row;
+    return project_dir === undefined ? null : folderName(project_dir);
+  }
+
+  get shares_folder(): boolean {
+    return this.#row.shares_folder_with !== undefined;
+  }
+
+  get host(): string {
+    return this.#row.svc?.host ?? this.#row.origin;
+  }
+
+  get fact(): Fact | null {
+    return factOf(this.#row, this.state, this.#today);
+  }
+
+  get next_at() {
+    return nextOf(this.#row, this.state);
+  }
+
+  get band(): Band | null {
+    return this.aged !== null && this.#found !== this.#told
+      ? agedBand(this.#told, this.aged)
+      : bandOf(this.#row, this.state);
+  }
+
+  get wake(): Wake | null {
+    return wakeOf(this.#row, this.state);
+  }
+
+  get sent(): Sent | null {
+    return sentOf(this.#row, this.state);
+  }
+
+  get buttons(): readonly CardButton[] {
+    return buttonsOf(this.#row, this.state);
+  }
 }
 
 /** What a worker does by itself: by now it may do something else. */

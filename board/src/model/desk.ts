@@ -33,10 +33,20 @@ export const EMPTY_DESK: Desk = {
   not_fresh: [],
 };
 
-/** The card of a row, made once for each row, day, and last word of a host that is not fresh. */
+/** The card of a row, made once for each row, day, and last word of a host that is not fresh, and their order. */
 export class CardCache {
   #cards = new WeakMap<FiberRow, Card>();
   #day: Day | null = null;
+  readonly #sorted = new Map<string, { of: readonly Card[]; sorted: readonly Card[] }>();
+
+  /** The cards of a place in their order: the same list while they are the same cards. */
+  sorted(place: string, of: readonly Card[], by: (a: Card, b: Card) => number): readonly Card[] {
+    const known = this.#sorted.get(place);
+    if (known?.of.length === of.length && known.of.every((card, at) => card === of[at])) return known.sorted;
+    const sorted = of.toSorted(by);
+    this.#sorted.set(place, { of, sorted });
+    return sorted;
+  }
 
   cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Card {
     if (this.#day !== today) {
@@ -74,13 +84,18 @@ export function deskOf(copy: FeedCopy, today: Day, cache: CardCache): Desk {
     if (card.pinned) pinned.push(card);
     if (row.held === 'boot_quarantine' && row.origin === copy.host) held_since_restart += 1;
   }
-  for (const cards of Object.values(places)) cards.sort(byRank);
-  places.resting.sort(byReturn);
-  pinned.sort(byTitle);
+  const in_order = (place: NonNullable<Place>) => cache.sorted(place, places[place], byRank);
+  const resting = cache.sorted('resting', places.resting, byReturn);
   return {
-    ...places,
-    pinned,
-    returning: groupsOf(places.resting, today),
+    drafts: in_order('drafts'),
+    needs_you: in_order('needs_you'),
+    working: in_order('working'),
+    blocked: in_order('blocked'),
+    review: in_order('review'),
+    scheduled: in_order('scheduled'),
+    resting,
+    pinned: cache.sorted('pinned', pinned, byTitle),
+    returning: groupsOf(resting, today),
     held_since_restart,
     not_fresh: notFresh(copy),
   };

@@ -29,21 +29,20 @@ export type Change = {
   due?: string | null;
   horizon?: string | null;
   worker?: 'none' | 'launching';
+  /** Where it is not the present. */
+  closed_at?: string | null;
 };
-
-/** What takes a gesture back: its request, and what becomes of the row. */
-export type Undo = { call: Call; change: Change; done: string };
 
 /** Forms that a gesture opens in place of a request. */
 export type Form = 'launch' | 'install' | 'pin' | 'repeat' | 'agent' | 'nest';
 
+export type WriteAct = Extract<Act, { kind: 'write' }>;
 type Act =
   | {
       kind: 'write';
       call: Call;
       /** Null where the daemon alone knows what becomes of the row. */
       change: Change | null;
-      undo: Undo | null;
       /** It ends a worker, or cannot be taken back: a person confirms it first. */
       asks: boolean;
       /** Said once it is done. */
@@ -118,13 +117,6 @@ type Subject = GestureFacts & {
   of: { fiber: string; store?: string; origin?: string };
 };
 
-/** The gesture that a drop on a column stands for, by the name of the column. */
-export const COLUMN_GESTURES: Readonly<Record<string, MoveName>> = {
-  Drafts: 'drafts',
-  'In flight': 'launch',
-  'Awaiting review': 'review',
-};
-
 /** Everything that can be done to a fiber, in the order of the menus; what would change nothing is left out. */
 export function gesturesOf(row: FiberRow, facts: GestureFacts): readonly Gesture[] {
   const subject = subjectOf(row, facts);
@@ -140,29 +132,6 @@ export function gesturesOf(row: FiberRow, facts: GestureFacts): readonly Gesture
 export function targetsOf(gestures: readonly Gesture[]): readonly Gesture[] {
   return gestures.filter(({ group }) => group === 'move' || group === 'rest');
 }
-
-/** A gesture as a button of the card, with the word on it. */
-export type CardButton = { id: GestureId; name: string };
-
-/** The buttons that a card in this state shows, the one that stands out last. */
-export function buttonsOf({ error, blocked }: FiberRow, state: CardState): readonly CardButton[] {
-  if (error !== undefined) return [];
-  if (state === 'review')
-    return [
-      { id: 'set_aside', name: 'Set aside' },
-      { id: 'accept', name: 'Accept' },
-    ];
-  if (state === 'waiting')
-    return [blocked === undefined ? { id: 'reply', name: 'Reply' } : { id: 'watch', name: 'Look at it' }];
-  if (state === 'held') return [{ id: 'launch', name: 'Launch' }];
-  if (state !== 'blocked' || blocked === undefined) return [];
-  if (AGENT_REFUSALS.has(blocked.reason)) return [{ id: 'agent', name: 'Choose agent' }];
-  return [{ id: 'launch', name: FOLDER_REFUSALS.has(blocked.reason) ? 'Choose folder' : 'Launch' }];
-}
-
-/** Refusals that another folder fixes, and those that another agent does. */
-const FOLDER_REFUSALS: ReadonlySet<string> = new Set(['project_dir_missing', 'project_dir_in_store']);
-const AGENT_REFUSALS: ReadonlySet<string> = new Set(['agent_unknown', 'agent_unavailable', 'effort_unknown']);
 
 function subjectOf(row: FiberRow, facts: GestureFacts): Subject {
   const found = stateOf(row);
@@ -233,7 +202,6 @@ function move(
       kind: 'write',
       call: { path: '/transition', body: { ...subject.whose, target } },
       change: { ...change, worker: 'none' },
-      undo: live ? null : undoOf(subject, change),
       asks: live,
       done: live ? `${done} ${workerStopped(subject)}` : done,
     },
@@ -279,7 +247,6 @@ function toDrafts(subject: Subject): Gesture {
       ...gesture.act,
       call: { path: '/fiber-edit', body },
       change: awake,
-      undo: undoOf(subject, awake),
     },
   };
 }
@@ -394,48 +361,6 @@ function setAside(subject: Subject): Gesture {
   );
 }
 
-/** What puts the row back as it was before a change; the fiber has no worker. */
-function undoOf({ row, whose }: Subject, change: Change): Undo {
-  const before: Change = {
-    status: row.status,
-    tempered: row.tempered ?? null,
-    ...('due' in change ? { due: row.due ?? null } : {}),
-    ...('horizon' in change ? { horizon: row.horizon ?? null } : {}),
-  };
-  // Closing lifts a hold, so that arming it again would start what waited for a person.
-  if (row.held !== undefined && change.status === 'closed') {
-    const call: Call = { path: '/transition', body: { ...whose, target: 'drafts' } };
-    return { call, change: { status: 'open', tempered: null }, done: 'Taken back to Drafts.' };
-  }
-  return { call: undoCall(row, whose, change), change: before, done: 'Taken back.' };
-}
-
-function undoCall(row: FiberRow, whose: Subject['whose'], change: Change): Call {
-  if (!('horizon' in change) && row.status !== 'active') {
-    const target =
-      row.status === 'open'
-        ? 'drafts'
-        : row.tempered === undefined
-          ? 'awaitingReview'
-          : row.tempered
-            ? 'tempered'
-            : 'composted';
-    return { path: '/transition', body: { ...whose, target } };
-  }
-  const body: EditFiber = {
-    ...whose,
-    status: row.status,
-    tempered: row.tempered ?? null,
-    ...('due' in change ? { due: row.due ?? null } : {}),
-    ...('horizon' in change
-      ? row.horizon === undefined
-        ? { unset: ['horizon'] }
-        : { set: { horizon: row.horizon } }
-      : {}),
-  };
-  return { path: '/fiber-edit', body };
-}
-
 /** The days until which a fiber can rest, with their digits in the menu. */
 function restDays(today: Day): readonly { day: Day | null; name: string; digit: string }[] {
   const days: { day: Day | null; name: string }[] = [
@@ -479,7 +404,6 @@ function rests(subject: Subject): Gesture[] {
             body: { ...whose, status: 'open', tempered: null, due: day, set: { horizon: 'stashed' } },
           },
           change: { ...change, worker: 'none' },
-          undo: undoOf(subject, change),
           asks: false,
           done: day === null ? 'Resting, without a date.' : `Resting until ${shortDay(day, today)}.`,
         },
@@ -493,7 +417,7 @@ function backOn(day: Day, today: Day): string {
 
 /** A write of which the daemon alone knows what becomes of the row. */
 function told(call: Call, done: string, asks: boolean): Act {
-  return { kind: 'write', call, change: null, undo: null, asks, done };
+  return { kind: 'write', call, change: null, asks, done };
 }
 
 function onWorker(subject: Subject): Gesture[] {

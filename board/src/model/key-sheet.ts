@@ -10,6 +10,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       ['h l ← →', 'the list at the left, at the right'],
       ['Enter', 'open the card'],
       ['Escape', 'close what is open'],
+      ['f', 'filter the Desk'],
       ['/', 'find a fiber or a command'],
       ['s c', 'stash, capture'],
       ['1 2 ,', 'the Desk, the Day, the settings'],
@@ -29,6 +30,14 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       ['x', 'set aside'],
       ['z', 'rest until a day'],
       ['u', 'undo the last move'],
+    ],
+  },
+  {
+    heading: 'Several cards',
+    keys: [
+      ['v', 'choose the card, or leave it out'],
+      ['J K', 'choose it and the next one, the one before; Shift with ↓ ↑ or a click does so too'],
+      ['Escape', 'choose none'],
     ],
   },
   {

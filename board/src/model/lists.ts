@@ -1,5 +1,6 @@
 import type { Card } from './card.ts';
 import type { Desk } from './desk.ts';
+import { type Facet, facetOf } from './facets.ts';
 import type { HostLine } from './hosts.ts';
 import type { CardState } from './states.ts';
 
@@ -26,18 +27,21 @@ const NO_WORKERS = 'No workers are running.';
 const NOTHING_TO_REVIEW = 'Nothing is waiting for you.';
 const NOTHING_AT_REST = 'Nothing is pinned, scheduled or resting.';
 
-export function draftItems({ drafts }: Desk): Item[] {
-  return orEmpty(cards(drafts), NO_DRAFTS);
+export function draftItems({ drafts }: Pick<Desk, 'drafts'>, by: Facet | null = null): Item[] {
+  return orEmpty(grouped('', drafts, by), NO_DRAFTS);
 }
 
-export function inFlightItems({ needs_you, working, blocked }: Desk): Item[] {
+export function inFlightItems(
+  { needs_you, working, blocked }: Pick<Desk, 'needs_you' | 'working' | 'blocked'>,
+  by: Facet | null = null,
+): Item[] {
   const items = [
-    ...group('Needs you', needs_you),
-    ...group('Working', ofState(working, 'working', 'idle')),
-    ...group('State unknown', ofState(working, 'unknown')),
-    ...group('Starting', ofState(working, 'launching', 'due')),
-    ...group('Blocked', ofState(blocked, 'blocked', 'delayed', 'elsewhere')),
-    ...group('Held back', ofState(blocked, 'held')),
+    ...group('Needs you', needs_you, by),
+    ...group('Working', ofState(working, 'working', 'idle'), by),
+    ...group('State unknown', ofState(working, 'unknown'), by),
+    ...group('Starting', ofState(working, 'launching', 'due'), by),
+    ...group('Blocked', ofState(blocked, 'blocked', 'delayed', 'elsewhere'), by),
+    ...group('Held back', ofState(blocked, 'held'), by),
   ];
   return orEmpty(items, NO_WORKERS);
 }
@@ -46,16 +50,16 @@ function ofState(cards: readonly Card[], ...states: CardState[]): Card[] {
   return cards.filter(({ state }) => states.includes(state));
 }
 
-export function reviewItems({ review }: Desk): Item[] {
-  return orEmpty(cards(review), NOTHING_TO_REVIEW);
+export function reviewItems({ review }: Pick<Desk, 'review'>, by: Facet | null = null): Item[] {
+  return orEmpty(grouped('', review, by), NOTHING_TO_REVIEW);
 }
 
 /** What a person on a phone has to answer, mend or judge. */
-export function yourItems({ needs_you, blocked, review }: Desk): Item[] {
+export function yourItems({ needs_you, blocked, review }: Desk, by: Facet | null = null): Item[] {
   const items = [
-    ...group('Asking now', needs_you),
-    ...group('Cannot start', ofState(blocked, 'blocked')),
-    ...group('Awaiting review', review),
+    ...group('Asking now', needs_you, by),
+    ...group('Cannot start', ofState(blocked, 'blocked'), by),
+    ...group('Awaiting review', review, by),
   ];
   return orEmpty(items, NOTHING_TO_REVIEW);
 }
@@ -96,10 +100,28 @@ function hostItems({ not_fresh }: Desk): Item[] {
   ];
 }
 
-function group(text: string, of: readonly Card[]): Item[] {
+function group(text: string, of: readonly Card[], by: Facet | null): Item[] {
   return of.length === 0
     ? []
-    : [{ kind: 'heading', key: text, text, count: of.length, level: 'group' }, ...cards(of)];
+    : [{ kind: 'heading', key: text, text, count: of.length, level: 'group' }, ...grouped(text, of, by)];
+}
+
+/** The cards below a heading for each project, agent or host, by its name; their order in it stays. */
+function grouped(within: string, of: readonly Card[], by: Facet | null): Item[] {
+  if (by === null) return cards(of);
+  const groups = new Map<string, Card[]>();
+  for (const card of of) {
+    const name = facetOf(card, by);
+    const known = groups.get(name);
+    if (known === undefined) groups.set(name, [card]);
+    else known.push(card);
+  }
+  return [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([text, of]) => [
+      { kind: 'heading', key: `${within} ${by} ${text}`, text, count: of.length, level: 'day' } as const,
+      ...cards(of),
+    ]);
 }
 
 function section(text: string, of: readonly Card[]): Item[] {

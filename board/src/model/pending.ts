@@ -134,9 +134,11 @@ export function shows(row: FiberRow, change: Change): boolean {
 
 /** The row as it is expected to be after a change. `now` is in milliseconds since the Unix epoch. */
 export function changed(row: FiberRow, change: Change, now: number): FiberRow {
-  const { status = row.status, tempered, due, horizon, worker } = change;
+  const { status = row.status, tempered, due, horizon, worker, closed_at } = change;
   const next: FiberRow = { ...row, status };
   if (status === 'closed' && row.status !== 'closed') next.closed_at = new Date(now).toISOString();
+  if (closed_at === null) delete next.closed_at;
+  else if (closed_at !== undefined) next.closed_at = closed_at;
   if (tempered === null) delete next.tempered;
   else if (tempered !== undefined) next.tempered = tempered;
   if (due === null) delete next.due;

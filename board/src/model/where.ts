@@ -1,9 +1,13 @@
 import { type Day, dayIn } from './days.ts';
+import { FACETS, type Facet } from './facets.ts';
 
 /** The views of the board, in the order of the top bar and of the keys `1`, `2`, … */
 export type View = 'desk' | 'day' | 'settings';
 export const VIEWS: readonly View[] = ['desk', 'day', 'settings'];
 export const VIEW_NAMES: Readonly<Record<View, string>> = { desk: 'Desk', day: 'Day', settings: 'Settings' };
+
+/** The single key that leads to each of them. */
+export const VIEW_KEYS: Readonly<Record<View, string>> = { desk: '1', day: '2', settings: ',' };
 
 /** Sheets that open over a view without a fiber. */
 type SheetName = 'stash' | 'capture' | 'find' | 'keys' | 'hosts' | 'meeting';
@@ -23,6 +27,10 @@ export type Where = {
   part: string | null;
   /** What the finder looks for; null without the finder. */
   q: string | null;
+  /** Words that the cards of the Desk have; null for all cards. */
+  filter: string | null;
+  /** What the cards of the Desk are grouped by. */
+  group: Facet | null;
 };
 
 /** What a query names; anything in it that cannot be used is left out. */
@@ -39,11 +47,13 @@ export function parseWhere(search: string): Where {
     day: dayIn(query.get('d') ?? undefined),
     part: query.get('part') || null,
     q: (sheet === 'find' && query.get('q')) || null,
+    filter: query.get('filter') || null,
+    group: FACETS.find((one) => one === query.get('group')) ?? null,
   };
 }
 
 /** The shortest query of a place: empty for the Desk. */
-export function printWhere({ view, fiber, origin, sheet, day, part, q }: Where): string {
+export function printWhere({ view, fiber, origin, sheet, day, part, q, filter, group }: Where): string {
   const query = new URLSearchParams();
   if (view !== 'desk') query.set('view', view);
   if (day !== null) query.set('d', day);
@@ -52,6 +62,8 @@ export function printWhere({ view, fiber, origin, sheet, day, part, q }: Where):
   if (fiber !== null && origin !== null) query.set('origin', origin);
   if (sheet !== null) query.set('sheet', sheet);
   if (sheet === 'find' && q !== null) query.set('q', q);
+  if (filter !== null) query.set('filter', filter);
+  if (group !== null) query.set('group', group);
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
 }

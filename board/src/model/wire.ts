@@ -40,6 +40,7 @@ export type {
   FibersDelta,
   FibersWhole,
   NestFiber,
+  Undo,
 } from '../../../src/contract/http/fibers.ts';
 export type { FileInfo } from '../../../src/contract/http/files.ts';
 export type { Incident, IncidentReply } from '../../../src/contract/http/incidents.ts';

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { dialogOpened } from '../lib/open-dialogs.ts';
+import { focusCame, sceneChanged } from '../lib/presses.ts';
 import styles from './Dialog.module.css';
 import { Toasts } from './Toasts.tsx';
 
@@ -40,9 +41,11 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
     // React keeps `autofocus` to itself, so that the browser chooses the first control.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     const gone = dialogOpened(dialog);
+    sceneChanged();
     return () => {
       left = giveBack.current;
       gone();
+      sceneChanged();
     };
   }, []);
   // After what it did to the page is shown.
@@ -58,6 +61,8 @@ export function Dialog({ title, shape = 'center', onClose, children }: DialogPro
     <dialog
       ref={element}
       className={`${styles.dialog} ${styles[shape]}`}
+      // Keys that were pressed before it was there choose in a menu.
+      data-letters={shape === 'menu' ? '' : undefined}
       aria-labelledby={id}
       onKeyDown={(event) => {
         // A browser may tell one Escape to every dialog that was opened without a click, or close one without asking.
@@ -100,6 +105,8 @@ function wayBackTo(element: Element | null): () => void {
   const list = element?.closest('ul');
   return () => {
     const target = element?.isConnected ? element : (list?.querySelector('[tabindex="0"]') ?? list);
-    (target as HTMLElement | null | undefined)?.focus({ preventScroll: true });
+    if (target == null) return;
+    (target as HTMLElement).focus({ preventScroll: true });
+    if (target !== element) focusCame(target);
   };
 }

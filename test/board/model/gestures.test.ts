@@ -10,6 +10,7 @@ import {
 } from '../../../board/src/model/gestures.ts';
 import { changed, shows } from '../../../board/src/model/pending.ts';
 import { stateOf } from '../../../board/src/model/states.ts';
+import { takeBack } from '../../../board/src/model/take-back.ts';
 import type { FiberRow } from '../../../board/src/model/wire.ts';
 import { dispatchRequestSchema, killRequestSchema } from '../../../src/contract/http/dispatch.ts';
 import { editFiberSchema, nestFiberSchema } from '../../../src/contract/http/fibers.ts';
@@ -71,6 +72,9 @@ const STATES: Readonly<Record<string, Partial<FiberRow>>> = {
   'without a ULID': { uid: null },
 };
 
+/** As the daemon answers a move of an active fiber. */
+const UNDO = { set: { status: 'active' }, unset: ['closed-at'], digest: 'd' };
+
 const gestures = (of: Partial<FiberRow>, facts: Partial<GestureFacts> = {}) =>
   gesturesOf(row({ uid: '01U', ...of }), { ...FACTS, ...facts });
 const ids = (found: readonly Gesture[]) => found.map(({ id }) => id);
@@ -109,8 +113,9 @@ describe('what can be done to a card', () => {
       if (act.kind === 'sheet') continue;
       const [path, body] = act.kind === 'form' ? filled(act.call) : [act.call.path, act.call.body];
       expect([id, acceptedBy(path, body)]).toEqual([id, null]);
-      if (act.kind === 'write' && act.undo !== null)
-        expect([id, acceptedBy(act.undo.call.path, act.undo.call.body)]).toEqual([id, null]);
+      if (act.kind !== 'write' || act.change === null) continue;
+      const { call } = takeBack(row({ uid: '01U', ...of }), act.call, UNDO);
+      expect([id, acceptedBy(call.path, call.body)]).toEqual([id, null]);
     }
   });
 
@@ -136,10 +141,10 @@ describe('what can be done to a card', () => {
     'standing at work',
     'pinned at work',
     'review, its worker still runs',
-  ])('asks before it ends a worker, says on which host, and offers no undo: %s', (state) => {
+  ])('asks before it ends a worker, and says on which host: %s', (state) => {
     for (const { act, says, group, id } of gestures(STATES[state] ?? {})) {
       if (group !== 'move' || id === 'launch' || act.kind !== 'write') continue;
-      expect(act).toMatchObject({ asks: true, undo: null });
+      expect(act).toMatchObject({ asks: true });
       expect(says).toContain('The worker on host-a stops.');
       expect(act.done).toContain('The worker on host-a stopped.');
     }
@@ -236,8 +241,17 @@ describe('what can be done to a card', () => {
   });
 
   it('starts nothing by taking back what closed a held fiber', () => {
-    const { act } = named(gestures(STATES.held ?? {}), 'set_aside') ?? {};
-    expect(act).toMatchObject({ undo: { call: { path: '/transition', body: { target: 'drafts' } } } });
+    const held = row({ uid: '01U', ...STATES.held });
+    const asked: Call = {
+      path: '/transition',
+      body: { fiber_id: '01U', target: 'composted', origin: 'host-b' },
+    };
+    const parked = { ...UNDO, set: { status: 'open' } };
+    expect(takeBack(held, asked, parked)).toMatchObject({
+      call: { path: '/fiber-edit', body: { fiber_id: '01U', origin: 'host-b', set: { status: 'open' } } },
+      change: { status: 'open' },
+      done: 'Taken back to Drafts.',
+    });
   });
 });
 
@@ -270,12 +284,12 @@ describe('what becomes of a row', () => {
           else if (id === 'accept' && kind === 'standing') expect(place).not.toBe('review');
           else if (kind !== 'pinned' && !(id === 'drafts' && before.runtime !== undefined))
             expect([id, place]).toEqual([id, PLACES[id as keyof typeof PLACES]]);
-          if (act.undo === null) continue;
-          const back = changed(after, act.undo.change, 0);
-          expect(shows(back, act.undo.change)).toBe(true);
-          if (before.held === undefined) expect(back.status).toBe(before.status);
-          expect(back.due).toBe(before.due);
-          expect(back.horizon).toBe(before.horizon);
+          const { change } = takeBack(before, act.call, UNDO);
+          const back = changed(after, change, 0);
+          expect(shows(back, change)).toBe(true);
+          const { runtime, ...kept } = before;
+          const { runtime: _, ...restored } = back;
+          expect(restored).toEqual(kept);
         }
       }),
     );
