@@ -4,24 +4,29 @@ import { type BenchDaemon, startDaemon, wait } from './daemon.ts';
 import { withScratch } from './scratch.ts';
 import { generateStore } from './stores.ts';
 
-const FIBERS = 5_000;
-const OWNERS = 100;
+const SIZE = { fibers: 5_000, owners: 100 };
 
 export type DeskBench = {
   daemon: BenchDaemon;
   /** Absolute paths of the documents. */
   documents: string[];
-  /** The Desk in a new window with empty caches; `rate` makes its processor so many times slower. */
-  open(rate?: number): Promise<Page>;
+  /**
+   * The Desk in a new window with empty caches; `rate` makes its processor so many times slower, `first` is a script that
+   * runs before any of its own.
+   */
+  open(rate?: number, first?: string): Promise<Page>;
 };
 
-/** Gives `work` a daemon with 5,000 fibers of 100 hosts, and a browser. */
-export function withDesk<T>(work: (desk: DeskBench) => Promise<T>): Promise<T> {
+/** Gives `work` a daemon with fibers of so many hosts, 5,000 of 100 unless it is told otherwise, and a browser. */
+export function withDesk<T>(
+  work: (desk: DeskBench) => Promise<T>,
+  { fibers, owners }: typeof SIZE = SIZE,
+): Promise<T> {
   if (NO_BROWSER !== null) throw new Error(NO_BROWSER);
   return withScratch(async (folder) => {
     const root = join(folder, 'store');
-    const each = FIBERS / OWNERS;
-    const documents = Array.from({ length: OWNERS }, (_, owner) =>
+    const each = fibers / owners;
+    const documents = Array.from({ length: owners }, (_, owner) =>
       generateStore(root, {
         fibers: each,
         host: `owner-${owner}`,
@@ -35,12 +40,13 @@ export function withDesk<T>(work: (desk: DeskBench) => Promise<T>): Promise<T> {
     const browser = new Chromium();
     try {
       await daemon.fresh();
-      const open = async (rate = 1) => {
+      const open = async (rate = 1, first = '') => {
         await browser.forget();
         return browser.open(`http://127.0.0.1:${daemon.port}/`, {
           async view(page) {
             await page.look({ width: 1400, height: 875 });
             await page.slow(rate);
+            if (first !== '') await page.before(first);
           },
         });
       };

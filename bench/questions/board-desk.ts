@@ -3,7 +3,7 @@ import { build } from 'vite';
 import type { Page } from '../../test/browser/chromium.ts';
 import { wait } from '../daemon.ts';
 import { CARDS, type DeskBench, holds, LIVE, withDesk } from '../desk.ts';
-import { type Bench, type Figure, judged, median, percentile } from '../frame.ts';
+import { type Bench, type Figure, judged, median, percentile, shown } from '../frame.ts';
 
 const ROUNDS = 3;
 /** Slower processors, and at most how many milliseconds until cards and until something is painted. */
@@ -21,59 +21,130 @@ const MOVED = [
 export const bench: Bench = {
   name: 'board-desk',
   question:
-    'how soon does a board show 5,000 cards of 100 hosts, how smoothly does it scroll and drag, and what does it keep?',
-  run: (log) =>
-    withDesk(async (desk) => {
-      const figures: Figure[] = [];
+    'how soon does a board show 5,000 cards of 100 hosts, how smoothly does it scroll and drag, what does it keep, and what do 10,000 fibers cost it beside 40?',
+  run: async (log) => [...(await smooth(log)), ...grown(await begun(SMALL), await begun(LARGE))],
+};
+
+function smooth(log: (line: string) => void): Promise<Figure[]> {
+  return withDesk(async (desk) => {
+    const figures: Figure[] = [];
+    await desk.open();
+    for (const step of PAINTED) figures.push(...(await painted(desk, step)));
+    log('painted');
+    const feed = await appliedFeed();
+    for (const { rate, frame, apply } of MOVED) {
+      const page = await desk.open(rate);
+      await holds(page, CARDS);
+      await holds(page, LIVE);
+      await wait(1_000);
+      const idle = await frames(page, () => wait(1_000));
+      const scrolled = await frames(page, () => scroll(page));
+      const dragged = await frames(page, () => drag(page));
+      const against = [{ name: 'of a page at rest', value: percentile(idle, 95), unit: 'ms' }];
+      figures.push(
+        judged(
+          { name: `scrolling, frame p95, ${rate} ×`, value: percentile(scrolled, 95), unit: 'ms', against },
+          { most: frame },
+        ),
+        judged(
+          { name: `dragging, frame p95, ${rate} ×`, value: percentile(dragged, 95), unit: 'ms', against },
+          { most: frame },
+        ),
+        judged(
+          {
+            name: `dragging, frames a second, ${rate} ×`,
+            value: (1_000 * dragged.length) / dragged.reduce((sum, one) => sum + one, 0),
+            unit: '',
+          },
+          { least: 55 },
+        ),
+        judged(
+          {
+            name: `applying a feed with 1 % changed, ${rate} ×`,
+            value: await page.learn<number>(`(() => { ${feed}; return applied.measure(); })()`),
+            unit: 'ms',
+          },
+          { most: apply },
+        ),
+      );
+      if (rate !== 1) continue;
+      const { heap, elements } = await page.weigh();
+      figures.push(
+        judged({ name: 'heap', value: heap / 1e6, unit: 'MB' }, { most: 25 }),
+        judged({ name: 'elements', value: elements, unit: '' }, { most: 1_500 }),
+      );
+    }
+    return figures;
+  });
+}
+
+const SMALL = 40;
+const LARGE = 10_000;
+
+type Begun = { card: number; task: number; parsed: number };
+
+/** Of a board of so many fibers, in milliseconds (median): its first card, its longest task until it is live, and its feed read as JSON alone. */
+function begun(fibers: number): Promise<Begun> {
+  return withDesk(
+    async (desk) => {
+      const rounds: Begun[] = [];
       await desk.open();
-      for (const step of PAINTED) figures.push(...(await painted(desk, step)));
-      log('painted');
-      const feed = await appliedFeed();
-      for (const { rate, frame, apply } of MOVED) {
-        const page = await desk.open(rate);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const page = await desk.open(1, WATCH);
         await holds(page, CARDS);
         await holds(page, LIVE);
         await wait(1_000);
-        const idle = await frames(page, () => wait(1_000));
-        const scrolled = await frames(page, () => scroll(page));
-        const dragged = await frames(page, () => drag(page));
-        const against = [{ name: 'of a page at rest', value: percentile(idle, 95), unit: 'ms' }];
-        figures.push(
-          judged(
-            { name: `scrolling, frame p95, ${rate} ×`, value: percentile(scrolled, 95), unit: 'ms', against },
-            { most: frame },
-          ),
-          judged(
-            { name: `dragging, frame p95, ${rate} ×`, value: percentile(dragged, 95), unit: 'ms', against },
-            { most: frame },
-          ),
-          judged(
-            {
-              name: `dragging, frames a second, ${rate} ×`,
-              value: (1_000 * dragged.length) / dragged.reduce((sum, one) => sum + one, 0),
-              unit: '',
-            },
-            { least: 55 },
-          ),
-          judged(
-            {
-              name: `applying a feed with 1 % changed, ${rate} ×`,
-              value: await page.learn<number>(`(() => { ${feed}; return applied.measure(); })()`),
-              unit: 'ms',
-            },
-            { most: apply },
-          ),
-        );
-        if (rate !== 1) continue;
-        const { heap, elements } = await page.weigh();
-        figures.push(
-          judged({ name: 'heap', value: heap / 1e6, unit: 'MB' }, { most: 25 }),
-          judged({ name: 'elements', value: elements, unit: '' }, { most: 1_500 }),
-        );
+        rounds.push(await page.learn<Begun>(BEGUN));
       }
-      return figures;
-    }),
-};
+      const of = (key: keyof Begun) => median(rounds.map((one) => one[key]));
+      return { card: of('card'), task: of('task'), parsed: of('parsed') };
+    },
+    { fibers, owners: 1 },
+  );
+}
+
+function grown(small: Begun, large: Begun): Figure[] {
+  const floor = { name: 'reading its feed as JSON', value: large.parsed, unit: 'ms' };
+  return [
+    shown('first card of 40 fibers', small.card, 'ms'),
+    judged(
+      {
+        name: 'first card of 10,000 fibers',
+        value: large.card,
+        unit: 'ms',
+        against: [{ name: 'of 40', value: small.card, unit: 'ms' }, floor],
+      },
+      { most: 1.5 * small.card },
+    ),
+    judged(
+      {
+        name: 'longest task of 10,000 fibers',
+        value: large.task,
+        unit: 'ms',
+        against: [{ name: 'of 40', value: small.task, unit: 'ms' }, floor],
+      },
+      { most: 100 },
+    ),
+  ];
+}
+
+/** Notes from the beginning of a page when its first card is there, and its longest task. */
+const WATCH = `
+  window.begun = { card: 0, task: 0 };
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.begun.task = Math.max(window.begun.task, duration);
+  }).observe({ type: 'longtask', buffered: true });
+  const look = () => {
+    if (document.querySelector('article[data-fiber]') === null) requestAnimationFrame(look);
+    else window.begun.card = performance.now();
+  };
+  requestAnimationFrame(look);`;
+const BEGUN = `(async () => {
+  const text = await (await fetch('/api/v1/fibers/composite?since=')).text();
+  const from = performance.now();
+  JSON.parse(text);
+  return { ...window.begun, parsed: performance.now() - from };
+})()`;
 
 async function painted(desk: DeskBench, { rate, cards, first }: (typeof PAINTED)[number]): Promise<Figure[]> {
   const seen: number[] = [];
