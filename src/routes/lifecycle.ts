@@ -57,9 +57,11 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       body_limit: REQUEST_LIMIT,
       replies: { 200: transitionedSchema.or(actedSchema).or(rehearsalSchema), 422: transitionRefusedSchema },
       async handler({ body }) {
-        const { fiber_id, target, origin, dry_run } = body;
+        const { fiber_id, target, expected_digest, origin, dry_run } = body;
         if (target === undefined) return act(poller, body);
-        const answer = await poller.call('transition', { fiber_id, target, origin, dry_run });
+        const answer = await poller.call('transition', {
+          ...{ fiber_id, target, expected_digest, origin, dry_run },
+        });
         return { status: 'reason' in answer ? 422 : 200, json: answer };
       },
     }),
