@@ -174,7 +174,7 @@ export class Page implements Driven {
 
   /** Runs a script in every page that it shows from now on, before those of the page. */
   async before(script: string): Promise<void> {
-    await this.#session.send('Page.addScriptToEvaluateOnNewDocument', { source: script });
+    await this.#window.addInitScript({ content: script });
   }
 
   /** Types letters one after the other, with a pause in milliseconds after each that `pace` gives. */

@@ -276,6 +276,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await focusCard(page, second ?? '');
     await page.press('a');
     await until('the focus on the next', async () => (await focused(page)) === third);
+    // A key is for what could be seen.
+    await pause(300);
     await page.press('m');
     await dialogWith(page, 'Set aside');
     await page.press('x');
