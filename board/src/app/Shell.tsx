@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Desk } from '../desk/Desk.tsx';
-import { loadGestures } from '../gestures/gestures.ts';
+import { loadGestures, useOpen } from '../gestures/gestures.ts';
 import { useCardKeys } from '../gestures/use-card-keys.ts';
 import { useShownCopy } from '../gestures/writes.ts';
 import { lookForCaptures } from '../lib/awaited-captures.ts';
@@ -96,6 +96,7 @@ export function Shell(): ReactNode {
     'g h': () => go({ sheet: 'hosts' }),
   });
   useCardKeys();
+  const gesturing = useOpen() !== null;
   const narrow = useFiltered(desk, filter);
   return (
     <div className={styles.shell}>
@@ -119,7 +120,7 @@ export function Shell(): ReactNode {
           <Late of={FIBER_SHEET} with={{ fiber, origin }} takes_keys />
         </Boundary>
       )}
-      <Late of={GESTURES} with={{}} meanwhile={null} />
+      <Late of={GESTURES} with={{}} meanwhile={null} takes_keys={gesturing} />
       {fiber !== null && shown === 'screen' && <Late of={SCREEN} with={{ fiber, origin }} takes_keys />}
       {phone && <Late of={RECORDING} with={{}} meanwhile={null} />}
       <Toasts />
