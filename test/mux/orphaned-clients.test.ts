@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONTROL_FLAGS, daemonClientPids, endOrphans } from '../../src/mux/orphaned-clients.ts';
+import { ANCHOR_COMMAND } from '../../src/mux/server-start.ts';
 import { ANCHOR_SESSION } from '../../src/mux/session-name.ts';
 import { isEndedState, lookUpProcess, type ProcessLookup } from '../../src/platform/process-facts.ts';
 import { createPrivateServer, type PrivateServer, until } from '../fixtures/mux/private-server.ts';
@@ -38,7 +39,7 @@ const gone = (pid: number) => {
 };
 
 async function startServer(): Promise<number> {
-  await server.tmux('new-session', '-d', '-s', ANCHOR_SESSION, 'sleep 600');
+  await server.tmux('new-session', '-d', '-s', ANCHOR_SESSION, ...ANCHOR_COMMAND);
   return server.serverPid();
 }
 

@@ -8,13 +8,13 @@ import styles from './Band.module.css';
 export function Band({ runtime }: { runtime: NonNullable<FiberRow['runtime']> }): ReactNode {
   const { phase, phase_since, said } = runtime;
   const waits = phase === 'waiting' || phase === 'attention';
-  const heading = useTimeText((now) => {
-    const since = phase_since === null ? '' : `, ${lasting(now - phase_since)}`;
-    return `${waits ? 'Waiting for you' : 'Idle'}${since}`;
-  });
+  const name = waits ? 'Waiting for you' : 'Idle';
+  const heading = useTimeText((now) =>
+    phase_since === null ? name : `${name}, ${lasting(now - phase_since)}`,
+  );
   if (!waits && (phase !== 'idle' || said === null)) return null;
   return (
-    <section className={waits ? styles.you : styles.idle} aria-label={waits ? 'Waiting for you' : 'Idle'}>
+    <section className={waits ? styles.you : styles.idle} aria-label={name}>
       <p className={styles.heading}>{heading}</p>
       {said !== null && <p className={styles.said}>{said}</p>}
     </section>

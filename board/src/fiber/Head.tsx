@@ -59,7 +59,6 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
           </em>
           <span>{row.id}</span>
           {card.agent !== null && <b>{card.agent}</b>}
-          {card.shares_folder && <span>shared folder</span>}
           <span>
             {card.host}, {fresh}
           </span>

@@ -199,7 +199,7 @@ function deliveredText(answer: Delivered): string {
       const { status, transport, detail } = answer.receipt;
       if (transport === 'held') return `Waits for the worker: ${detail}.`;
       if (status === 'unknown') return `Sent to the worker: ${detail}.`;
-      return 'Given to the worker. Its receipt is among the messages.';
+      return 'Given to the worker.';
     }
     case 'resume':
       return 'A worker goes on with the conversation, and was given it.';

@@ -1,5 +1,5 @@
 import type { GestureId, MoveName } from './gestures.ts';
-import type { CardState } from './states.ts';
+import { type CardState, stopOf } from './states.ts';
 import type { FiberRow } from './wire.ts';
 
 /** The gesture that a drop on a column stands for, by the name of the column. */
@@ -13,7 +13,8 @@ export const COLUMN_GESTURES: Readonly<Record<string, MoveName>> = {
 export type CardButton = { id: GestureId; name: string };
 
 /** The buttons that a card in this state shows, the one that stands out last. */
-export function buttonsOf({ error, blocked }: FiberRow, state: CardState): readonly CardButton[] {
+export function buttonsOf(row: FiberRow, state: CardState): readonly CardButton[] {
+  const { error, blocked } = row;
   if (error !== undefined) return [];
   if (state === 'review')
     return [
@@ -21,7 +22,7 @@ export function buttonsOf({ error, blocked }: FiberRow, state: CardState): reado
       { id: 'accept', name: 'Accept' },
     ];
   if (state === 'waiting')
-    return [blocked === undefined ? { id: 'reply', name: 'Reply' } : { id: 'watch', name: 'Look at it' }];
+    return [stopOf(row) === undefined ? { id: 'reply', name: 'Reply' } : { id: 'watch', name: 'Look at it' }];
   if (state === 'held') return [{ id: 'launch', name: 'Launch' }];
   if (state !== 'blocked' || blocked === undefined) return [];
   if (AGENT_REFUSALS.has(blocked.reason)) return [{ id: 'agent', name: 'Choose agent' }];

@@ -6,7 +6,7 @@ import { keyOf } from './feed-copy.ts';
 import { folderName } from './folder-name.ts';
 import type { Aged } from './hosts.ts';
 import type { Sent } from './sent-files.ts';
-import { type CardState, STATE_NAMES, stateOf } from './states.ts';
+import { type CardState, STATE_NAMES, stateOf, stopOf } from './states.ts';
 import type { Wake } from './wake.ts';
 import type { FiberRow } from './wire.ts';
 import { sentence, timeIn } from './wording.ts';
@@ -237,7 +237,8 @@ function bandOf(row: FiberRow, state: CardState): Band | null {
   if (row.error !== undefined) return { tone: 'fault', text: sentence(row.error) };
   if (runtime !== undefined) {
     if (state === 'waiting') {
-      const text = runtime.said ?? (blocked === undefined ? null : sentence(blocked.message));
+      const stop = stopOf(row);
+      const text = stop === undefined ? runtime.said : sentence(stop.message);
       return { tone: 'you', since: waitsSince(row), text };
     }
     if (state === 'idle') return runtime.said === null ? null : { tone: 'quiet', text: runtime.said };
@@ -261,8 +262,8 @@ function bandOf(row: FiberRow, state: CardState): Band | null {
 }
 
 /** Since when a worker waits for a person; null where nobody knows. */
-function waitsSince({ runtime, blocked }: FiberRow): number | null {
-  return blocked?.first_attempted_at ?? runtime?.phase_since ?? null;
+function waitsSince(row: FiberRow): number | null {
+  return stopOf(row)?.first_attempted_at ?? row.runtime?.phase_since ?? null;
 }
 
 function wakeOf(row: FiberRow, state: CardState): Wake | null {

@@ -41,16 +41,21 @@ export const STATE_NAMES: Readonly<Record<CardState, string>> = {
   elsewhere: 'On another host',
 };
 
-/**
- * The state of a fiber as its host tells it, whatever its due day. The first match wins. A refusal beside a worker is a
- * dialog at its start, or a usage limit: only a person helps.
- */
+/** Reasons for which a worker that runs waits for a person: a dialog at its start, and a usage limit. */
+const STOPS_A_WORKER: ReadonlySet<string> = new Set(['startup_unconfirmed', 'usage_limit']);
+
+/** The refusal for which the worker of a fiber waits for a person. */
+export function stopOf({ blocked }: Pick<FiberRow, 'blocked'>): FiberRow['blocked'] {
+  return STOPS_A_WORKER.has(blocked?.reason ?? '') ? blocked : undefined;
+}
+
+/** The state of a fiber as its host tells it, whatever its due day. The first match wins. */
 export function stateOf(row: FiberRow): CardState {
   const { svc } = row;
   if (row.error !== undefined) return 'blocked';
   if (row.status === 'closed')
     return row.tempered === undefined ? 'review' : row.tempered ? 'accepted' : 'set_aside';
-  if (row.runtime !== undefined) return row.blocked === undefined ? liveState(row.runtime) : 'waiting';
+  if (row.runtime !== undefined) return stopOf(row) === undefined ? liveState(row.runtime) : 'waiting';
   if (row.status === 'open') return svc?.kind === 'pinned' ? 'parked' : 'draft';
   // Whatever its status says, no worker comes before it has a service block.
   if (svc === undefined) return 'draft';

@@ -167,18 +167,23 @@ async function exchange(
   const refusal = answer.headers[REFUSAL_CODE_HEADER.toLowerCase()];
   return {
     status: answer.status,
-    body: is_write ? withDoubt(answer.body) : answer.body,
+    body: is_write && !isRepeatable(body) ? withDoubt(answer.body) : answer.body,
     ...(typeof refusal === 'string' && { refusal }),
   };
 }
 
 const NOT_KNOWN = 'whether it was done is not known; look with svc status before you do it again';
 
+/** A message is given once under its id, however often it is sent. */
+function isRepeatable(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'message_id' in body;
+}
+
 /** A write whose time ran out inside the daemon may still be done: its error must not ask to try again. */
 function withDoubt(body: unknown): unknown {
   const parsed = errorBodySchema.safeParse(body);
   if (!parsed.success || parsed.data.error !== 'deadline_exceeded') return body;
-  const said = (parsed.data.message ?? 'the daemon did not answer in time').replace(/; try again$/, '');
+  const said = (parsed.data.message ?? 'the daemon did not answer in time').replace(/; try again$|\.$/, '');
   return { ...parsed.data, message: `${said}; ${NOT_KNOWN}` };
 }
 

@@ -6,6 +6,8 @@ import type { FiberRow } from '../../../board/src/model/wire.ts';
 import { armed, blocked, live, row } from './rows.ts';
 
 const TODAY = '2026-11-23';
+const unconfirmed = { ...blocked, reason: 'startup_unconfirmed' };
+const limited = { ...blocked, reason: 'usage_limit' };
 
 describe('where a fiber stands', () => {
   it.each<[what: string, of: Partial<FiberRow>, state: string, place: string | null]>([
@@ -15,11 +17,12 @@ describe('where a fiber stands', () => {
     ['closed while its worker still runs', { status: 'closed', runtime: live() }, 'review', 'review'],
     [
       'at a dialog of its start',
-      { ...armed, blocked, runtime: live({ state: 'starting' }) },
+      { ...armed, blocked: unconfirmed, runtime: live({ state: 'starting' }) },
       'waiting',
       'needs_you',
     ],
-    ['at its usage limit', { ...armed, blocked, runtime: live() }, 'waiting', 'needs_you'],
+    ['at its usage limit', { ...armed, blocked: limited, runtime: live() }, 'waiting', 'needs_you'],
+    ['working after a start that was refused', { ...armed, blocked, runtime: live() }, 'working', 'working'],
     ['claimed', { ...armed, runtime: live({ state: 'claimed', phase: 'unknown' }) }, 'launching', 'working'],
     ['starting', { ...armed, runtime: live({ state: 'starting' }) }, 'launching', 'working'],
     ['working', { ...armed, runtime: live() }, 'working', 'working'],
@@ -84,7 +87,7 @@ describe('what a card says', () => {
 
   it('shows the refusal of a worker that stands at a dialog, since when, and a way to its screen', () => {
     const runtime = live({ state: 'starting', phase: 'unknown', phase_since: null });
-    const { band, buttons } = card({ ...armed, blocked, runtime });
+    const { band, buttons } = card({ ...armed, blocked: unconfirmed, runtime });
     expect(band).toEqual({ tone: 'you', since: blocked.first_attempted_at, text: 'No folder.' });
     expect(buttons).toEqual([{ id: 'watch', name: 'Look at it' }]);
   });

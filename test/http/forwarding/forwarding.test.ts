@@ -164,7 +164,7 @@ describe('a forwarded request', () => {
     expect(text).toBe('one two three');
   });
 
-  it('says nothing of the client but what concerns the content, and its own name', async () => {
+  it('says nothing of the client but its kind and what concerns the content, and its own name', async () => {
     const { asker, seen } = await start();
     const sent = {
       ...{
@@ -181,6 +181,7 @@ describe('a forwarded request', () => {
       connection: 'keep-alive',
       accept: 'application/json',
       'accept-encoding': 'identity',
+      'svc-asked-by': 'http',
       'svc-hops': 'host-a',
       'x-request-id': answer.headers['x-request-id'],
     });

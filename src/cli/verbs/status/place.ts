@@ -59,6 +59,11 @@ export function isOpen({ phase, phase_since }: Pick<RunView, 'phase' | 'phase_si
   return phase === 'waiting' && (phase_since === null || now - phase_since >= SETTLE_MS);
 }
 
+/** A worker that runs waits for a person at a dialog of its start, and at its usage limit. */
+export function stopsWorker({ blocked }: Pick<PlacedRow, 'blocked'>): boolean {
+  return blocked?.reason === 'startup_unconfirmed' || blocked?.reason === 'usage_limit';
+}
+
 /** `may_rest`: nobody works on it, so that it can be laid aside. */
 type Standing = { place: Place; may_rest?: true };
 
@@ -69,7 +74,7 @@ function standingOf(row: PlacedRow, host: string): Standing {
   if (runtime !== undefined) {
     const starts = runtime.state === 'claimed' || runtime.state === 'starting';
     const asks = runtime.phase === 'waiting' || runtime.phase === 'attention';
-    return { place: asks && !starts ? 'needs_you' : 'working' };
+    return { place: stopsWorker(row) || (asks && !starts) ? 'needs_you' : 'working' };
   }
   if (status === 'open')
     return svc?.kind === 'pinned' ? { place: null } : { place: 'drafts', may_rest: true };

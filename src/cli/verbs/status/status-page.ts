@@ -7,7 +7,7 @@ import type { Version } from '../../../contract/http/version.ts';
 import { withClock } from '../../command-line/output.ts';
 import { gateWords, holdWords, lastLine, letGo, refusalWords } from '../../command-line/screen-words.ts';
 import { captureName, openCaptures } from '../../daemon-client/captures.ts';
-import { dayOf, isOpen, type Place, type PlacedRow, placeOf } from './place.ts';
+import { dayOf, isOpen, type Place, type PlacedRow, placeOf, stopsWorker } from './place.ts';
 
 const lineSchema = z.object({
   /** A fiber, or what of the host it is about. */
@@ -144,7 +144,7 @@ function needOf(row: PlacedRow, place: Place, asked: Asked): StatusLine | null {
   });
   const named = shellWord(id);
   if (runtime !== undefined) {
-    if (blocked?.reason === 'startup_unconfirmed' || blocked?.reason === 'usage_limit')
+    if (blocked !== undefined && stopsWorker(row))
       return line(
         refusalWords(blocked, row.project_dir, now),
         blocked.first_attempted_at,
