@@ -257,7 +257,10 @@ describe('a terminal for a person', () => {
       body: { attached: true, host: 'test-host', mux_session: runtime.mux_session, terminal: 'kitty' },
     });
     expect(started.map((argv) => argv.slice(-6))).toEqual([
-      [expect.stringMatching(/tmux$/), '-S', home.socket, 'attach-session', '-t', `=${runtime.mux_session}`],
+      [
+        expect.stringMatching(/tmux$/),
+        ...['-S', home.socket, 'attach-session', '-t', expect.stringMatching(/^%\d+$/)],
+      ],
     ]);
 
     const session = runtime.session_uuid ?? '';
@@ -294,7 +297,7 @@ describe('a terminal for a person', () => {
       home.socket,
       'attach-session',
       '-t',
-      `=${name}`,
+      expect.stringMatching(/^%\d+$/),
     ]);
     expect(await home.tmux('display-message', '-p', '-t', `=${name}:`, '#{pane_current_path}')).toBe(cwd);
     await daemon.stop();
@@ -311,7 +314,7 @@ describe('a terminal for a person', () => {
     const answer = await daemon.http.post('/attach', { mux_session: runtime.mux_session });
     expect(answer).toMatchObject({ status: 503, body: { error: 'terminal_unreachable' } });
     expect(answer.body.command).toMatch(
-      new RegExp(`tmux -S ${daemon.home.socket} attach-session -t '=${runtime.mux_session}'$`),
+      new RegExp(`tmux -S ${daemon.home.socket} attach-session -t '?%\\d+'?$`),
     );
     expect(answer.body.message).toContain(answer.body.command);
   });
