@@ -64,7 +64,10 @@ describe('the verbs of the service with a daemon', () => {
     );
     await daemon.running('worked');
     const paused = await daemon.home.svc('pause', 'worked', '--kill', '--yes');
-    expect(paused).toMatchObject({ code: 0, stdout: `worked: draft, once on ${TEST_HOST}\n` });
+    expect(paused).toMatchObject({
+      code: 0,
+      stdout: `worked: draft, once on ${TEST_HOST}\nIts worker was ended.\n`,
+    });
     expect((await daemon.row('worked'))?.runtime).toBeUndefined();
     const refused = await daemon.home.svc('set-agent', 'worked', 'nobody', '--json');
     expect(refused.code).toBe(1);
