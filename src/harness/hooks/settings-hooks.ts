@@ -21,7 +21,7 @@ export function settingsHooks(
   harness: HarnessName,
   name: string,
   events: readonly string[],
-  offBy: (folder: string) => string | null,
+  offBy: (folder: string) => string | null = () => null,
 ): SettingsHooks {
   return {
     events,
