@@ -144,7 +144,9 @@ async function lifeContradictions(
   for (const [index, entry] of entries.entries())
     if (index > 0 && entry.at < entries[index - 1]!.at) found.push(`the log of ${row.id} goes back in time`);
   const is_closed = documents.get(row.path)?.status === 'closed';
-  const changed = entries.findLast(({ kind }) => CHANGES.has(kind));
-  compare(`the closing of ${row.id}`, changed !== undefined && changed.kind !== 'reopened', is_closed);
+  const changed = entries.findLast(({ kind }) => CHANGES.has(kind))?.kind ?? 'reopened';
+  // The acceptance of a role arms it again.
+  const opens = changed === 'reopened' || (changed === 'accepted' && row.svc?.kind === 'standing');
+  compare(`the closing of ${row.id}`, !opens, is_closed);
   return found;
 }

@@ -104,13 +104,13 @@ export function Shell(): ReactNode {
       <Banners followed={followed} held={desk.held_since_restart} />
       <main className={styles.main} aria-labelledby="view">
         {view === 'settings' ? (
-          <Late of={SETTINGS} with={{}} />
+          <Late key="settings" of={SETTINGS} with={{}} />
         ) : view === 'day' ? (
-          <Late of={DAY} with={{}} />
+          <Late key="day" of={DAY} with={{}} />
         ) : copy?.state === 'fresh' && copy.rows.size === 0 ? (
-          <Late of={FIRST_RUN} with={{}} />
+          <Late key="first-run" of={FIRST_RUN} with={{}} />
         ) : phone ? (
-          <Late of={PHONE_DESK} with={{ desk: narrow, loaded: copy !== null }} />
+          <Late key="desk" of={PHONE_DESK} with={{ desk: narrow, loaded: copy !== null }} />
         ) : (
           <Desk desk={narrow} loaded={copy !== null} />
         )}

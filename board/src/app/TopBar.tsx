@@ -58,7 +58,8 @@ function Views(): ReactNode {
             aria-keyshortcuts={VIEW_KEYS[one]}
             onClick={() => goTo(one)}
           >
-            {VIEW_NAMES[one]} <kbd>{VIEW_KEYS[one]}</kbd>
+            {VIEW_NAMES[one]}
+            <kbd>{VIEW_KEYS[one]}</kbd>
           </button>
         ),
       )}
