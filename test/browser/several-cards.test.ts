@@ -34,7 +34,7 @@ const chosen = (page: Page) =>
     "[...document.querySelectorAll('[data-chosen=true]')].map((one) => one.dataset.fiber)",
   );
 const click = (page: Page, id: string, keys: string) =>
-  page.learn(`document.querySelector('[data-fiber="${id}"] h4').dispatchEvent(
+  page.learn(`document.querySelector('[data-fiber="${id}"] h3').dispatchEvent(
     new MouseEvent('click', { bubbles: true, cancelable: true, ${keys} }))`);
 const press = (page: Page, words: string) =>
   until(`the button ${words}`, () =>
@@ -142,6 +142,10 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await page.press('u');
     for (const id of [first, third])
       await cardWhen(page, id, 'back', ({ column }) => column === 'Awaiting review');
+    // A card that is being saved is paler.
+    await until('all saved', () =>
+      page.learn<boolean>("document.querySelector('[aria-busy=true]') === null"),
+    );
     expect(await axeFaults(page)).toEqual([]);
     expect(faults(page)).toEqual([]);
   });

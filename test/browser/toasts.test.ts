@@ -67,15 +67,15 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   });
 
   it.each([
-    ['desktop', DESKTOP, 0],
-    ['phone', PHONE, 61],
-  ] as const)('can be read and put away over an open sheet: %s', async (name, view, bar) => {
+    ['desktop', DESKTOP],
+    ['phone', PHONE],
+  ] as const)('can be read and put away at the bottom of an open sheet: %s', async (name, view) => {
     await open('?fiber=edited', view);
     await click(page, 'Edit the body');
     await fill(page, 'Markdown', `two on a ${name}`);
     await click(page, 'Save');
     const { below } = await hits('The body is saved.');
-    expect(below).toBeGreaterThanOrEqual(bar);
+    expect(below).toBeGreaterThanOrEqual(0);
     expect(await axeFaults(page)).toEqual([]);
     await press('Dismiss');
     await until('the end of the toast', async () => (await hit('The body is saved.')) === null);

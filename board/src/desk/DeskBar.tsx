@@ -61,8 +61,8 @@ function Filter(): ReactNode {
     const timer = setTimeout(() => {
       const next = typed.trim() || null;
       if (next === told.current) return;
-      // The first letter is a step, which leads back to all cards.
-      const replace = told.current !== null;
+      // The first letter is a step, and so is the end of a filter: the way back leads to what was shown before.
+      const replace = told.current !== null && next !== null;
       told.current = next;
       go({ filter: next }, { replace });
     }, ADDRESS_MS);

@@ -1,4 +1,4 @@
-import { agentStep } from './first-run.ts';
+import { agentStep, missingAgents } from './first-run.ts';
 import type { AgentsReply, DoctorReply, State, Version } from './wire.ts';
 import { sentence } from './wording.ts';
 
@@ -126,8 +126,10 @@ function ofTools({ tools, path }: DoctorReply): Fault[] {
 
 /** No worker can start without one agent program. */
 function ofAgents(doctor: DoctorReply | undefined, agents: AgentsReply | undefined): Fault[] {
-  const { done, says, command } = agentStep(doctor, agents);
-  return done === false ? [{ key: 'agents', level: 'fault', of: 'agents', what: says, mend: command }] : [];
+  if (doctor === undefined || agents === undefined) return [];
+  if (missingAgents(doctor, agents).size < agents.agents.length) return [];
+  const { says, command } = agentStep(doctor, agents);
+  return [{ key: 'agents', level: 'fault', of: 'agents', what: says, mend: command }];
 }
 
 const OWNERS: Readonly<Record<State['poll_health']['mux']['owner']['kind'], string>> = {
