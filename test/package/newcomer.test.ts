@@ -112,7 +112,7 @@ describe('a newcomer with an empty home', () => {
     expect(shown).toMatch(/^worker {3}claude-sonnet in ~\/my-project$/m);
 
     const [, attach = ''] = /Back, while it works: (svc attach \S+)/.exec(shown.replaceAll('\n', ' ')) ?? [];
-    expect(attach).toBe('svc attach write');
+    expect(attach).toBe('svc attach write-a-hello-md');
     await keys('-l', attach);
     await keys('Enter');
     await until('the agent again', async () => /AN AGENT AT WORK[\s\S]*\[write-a/.test(await screen()));
