@@ -20,39 +20,28 @@ export type Reads = {
 /** Where two of these reads say different things, as sentences. */
 export function contradictions(reads: Reads): string[] {
   const { state, rows, whys } = reads;
-  const of = <T extends { uid: string | null }>(all: readonly T[], uid: string | null) =>
-    all.find((one) => uid !== null && one.uid === uid);
+  // A document that cannot be read has no uid, and its worker goes on.
+  const of = <T extends { uid: string | null; fiber_id: string }>(all: readonly T[], row: FiberRow) =>
+    all.find((one) => (row.uid === null ? one.fiber_id === row.id : one.uid === row.uid));
   const found: string[] = [];
   const compare = comparedIn(found);
   for (const row of rows) {
     // Two documents of one uid are one fiber too many, and told apart by nothing.
     if (rows.filter(({ uid }) => uid === row.uid).length > 1) continue;
-    const run = of(state.running, row.uid);
+    const run = of(state.running, row);
     compare(`the worker of ${row.id} in /fibers and /state`, row.runtime, run && runOf(run));
     if (run !== undefined) compare(`the id of ${row.id} in /fibers and /state`, row.id, run.fiber_id);
-    compare(
-      `the refusal of ${row.id} in /fibers and /state`,
-      row.blocked,
-      unnamed(of(state.blocked, row.uid)),
-    );
-    compare(
-      `the death of ${row.id} in /fibers and /state`,
-      row.last_death,
-      unnamed(of(state.deaths, row.uid)),
-    );
-    compare(
-      `the hold of ${row.id} in /fibers and /state`,
-      row.held,
-      of(state.pending_launch, row.uid)?.reason,
-    );
-    const role = of(state.standing_roles, row.uid);
+    compare(`the refusal of ${row.id} in /fibers and /state`, row.blocked, unnamed(of(state.blocked, row)));
+    compare(`the death of ${row.id} in /fibers and /state`, row.last_death, unnamed(of(state.deaths, row)));
+    compare(`the hold of ${row.id} in /fibers and /state`, row.held, of(state.pending_launch, row)?.reason);
+    const role = of(state.standing_roles, row);
     if (role !== undefined)
       compare(`when ${row.id} is due in /fibers and /state`, row.next_due_at ?? null, role.next_due_at);
     for (const incident of state.incidents)
       for (const fiber of incident.fibers)
         if (fiber.uid === row.uid) compare(`the id of ${row.id} in an incident`, row.id, fiber.fiber_id);
     found.push(...lifeContradictions(row, reads));
-    const why = of(whys, row.uid);
+    const why = of(whys, row);
     if (why === undefined) continue;
     compare(`the worker of ${row.id} in /fibers and /why`, row.runtime, why.runtime);
     compare(`the refusal of ${row.id} in /fibers and /why`, row.blocked, why.blocked);
@@ -93,11 +82,12 @@ function lifeContradictions(row: FiberRow, { sessions }: Reads): string[] {
   if (last_death !== undefined && ended?.kind === 'ended' && ended.detail !== last_death.message)
     found.push(`${row.id} died by ${last_death.message}, and its life says ${ended.detail ?? ended.reason}`);
   // The loss of a server or a machine is no fault of the fiber, and over once its next worker runs.
-  const is_over =
-    ended?.kind === 'ended' &&
-    (ended.reason === 'server_lost' || ended.reason === 'reboot') &&
-    began !== undefined &&
-    runs.indexOf(began) > runs.indexOf(ended);
+  const is_lost = ended?.kind === 'ended' && (ended.reason === 'server_lost' || ended.reason === 'reboot');
+  // The ledger tells of a start that is only claimed once it has come about.
+  const has_next =
+    runtime?.state === 'claimed' ||
+    (began !== undefined && ended !== undefined && runs.indexOf(began) > runs.indexOf(ended));
+  const is_over = is_lost && has_next;
   if (
     last_death === undefined &&
     row.tempered === undefined &&

@@ -121,7 +121,7 @@ export class Settler {
   /** Keeps what follows from the end, in memory and on disk, and frees the fiber. */
   #keep(run: Run, plan: EndPlan, { recorded, now }: SeenEnd): void {
     const world = this.#world;
-    this.#memory.deaths.ended(run.key, plan.death);
+    this.#memory.deaths.ended(run.uid, plan.death);
     run.death = plan.death;
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
     if (plan.hold !== null) this.#hold(run, plan.hold, now);

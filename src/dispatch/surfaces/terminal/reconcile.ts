@@ -14,6 +14,7 @@ import { moveRun, type Run } from '../../run/run.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { isStarted, shownState } from '../../run/run-state.ts';
 import { runOfManifest } from '../../run/runs.ts';
+import type { RunManifest } from '../../run-directory/run-records.ts';
 import type { World } from '../../world/world.ts';
 import { givenUpRuns, sessionsNotOurs } from './adopt.ts';
 
@@ -38,6 +39,7 @@ export class Reconciler {
   readonly #claims: UnfinishedClaims;
   /** Launch ids of an earlier daemon, until they are seen to live. */
   #found = new Set<string>();
+  #recalled = false;
 
   constructor(world: World, memory: Memory, claims: UnfinishedClaims) {
     this.#world = world;
@@ -58,9 +60,13 @@ export class Reconciler {
   async reconcile(listing: MuxListing, started: readonly Run[]): Promise<Set<string>> {
     const pass: Pass = { listing, server: this.#askOnce(listing), moved: new Set() };
     const known = new Set(started);
-    if (listing.kind !== 'unknown' && !this.#memory.adopted) {
-      for (const run of this.#adoptRecorded(pass)) known.add(run);
-      this.#memory.adopted = true;
+    if (!this.#memory.adopted) {
+      const manifests = this.#world.runDirectories.all();
+      if (!this.#recalled) this.#recallDeaths(manifests, pass);
+      if (listing.kind !== 'unknown') {
+        for (const run of this.#adoptRecorded(manifests, pass)) known.add(run);
+        this.#memory.adopted = true;
+      }
     }
     // App conversations are compared with their server, not with the multiplexer.
     const ours = [...known].filter((run) => SURFACE_RULES[run.surface].in_terminal);
@@ -163,13 +169,18 @@ export class Reconciler {
     });
   }
 
-  /** Takes up the starts that an earlier daemon left open; the newest of a fiber first. */
-  #adoptRecorded(pass: Pass): Run[] {
-    const runs: Run[] = [];
-    const manifests = this.#world.runDirectories.all();
-    recallOwed(this.#memory, manifests);
+  /** How workers died is known also while the multiplexer does not answer. */
+  #recallDeaths(manifests: readonly RunManifest[], pass: Pass): void {
+    this.#recalled = true;
     this.#memory.deaths.recall(manifests);
-    for (const manifest of manifests.reverse()) {
+    for (const { uid, death } of manifests) if (death) pass.moved.add(uid);
+  }
+
+  /** Takes up the starts that an earlier daemon left open; the newest of a fiber first. */
+  #adoptRecorded(manifests: readonly RunManifest[], pass: Pass): Run[] {
+    const runs: Run[] = [];
+    recallOwed(this.#memory, manifests);
+    for (const manifest of manifests.toReversed()) {
       if (manifest.state === 'ended') continue;
       const run = runOfManifest(manifest);
       if (manifest.ended_at !== null) {
