@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isCoded } from '../../../base/errors.ts';
 import type { Agent } from '../../../contract/agent.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
@@ -9,7 +10,7 @@ import { paneOfRun } from '../../run/liveness.ts';
 import { type Run, runStarted } from '../../run/run.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import { writeForeignRun } from '../../run-directory/capture-directory.ts';
-import { isLaunchId } from '../../run-directory/run-directory.ts';
+import { isLaunchId, RUN_FILES } from '../../run-directory/run-directory.ts';
 import { keyOf } from '../../world/documents.ts';
 import type { World } from '../../world/world.ts';
 
@@ -52,9 +53,13 @@ async function restoreRecord(
   const document = world.documents.byUid(uidInName(session.name) ?? '');
   if (document?.svc?.host !== world.host || document.uid === null || !document.project_dir) return;
   // The run script is this process, and ends with its agent.
-  const script = pane.pid === null ? null : await world.processes.identify(pane.pid);
+  const path_of_script = join(world.runDirectories.directory(launch_id), RUN_FILES.script);
+  // Another daemon may have made the pane, with a data folder of its own.
+  const script = (pane.pid === null ? null : await world.processes.commands(pane.pid))?.find(
+    ({ pid, argv }) => pid === pane.pid && argv.includes(path_of_script),
+  );
   const agent = agentOf(world, document);
-  if (script === null || agent === null) return;
+  if (script === undefined || agent === null) return;
   const { id, uid, leaf, store, path, project_dir, svc } = document;
   const { run_id = launch_id, session_uuid = null } = svc.runtime ?? {};
   writeForeignRun(
@@ -64,7 +69,7 @@ async function restoreRecord(
       ...{ mux_session: session.name, agent: agent.id, harness: agent.harness, surface: 'cli' },
       ...{ dispatched_at: session.created_at, state: 'spawned', ended_at: null, boot_id: world.bootId },
     },
-    { process: script, pane: null },
+    { process: { pid: script.pid, start_time: script.start_time }, pane: null },
   );
 }
 
