@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { TestFiber } from '../kit/test-home.ts';
@@ -145,12 +146,9 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await read(page, 'This cannot be opened');
     expect([page.writes, daemon.home.document(id)]).toEqual([[], document]);
     await until('the focus on the card', async () => (await focused(page)) === id);
-    // A person stops once they have read it.
-    await until('the key works', async () => {
-      await page.press('a');
-      await page.settled();
-      return page.writes.length > 0;
-    });
+    // A person stops once they have read it: letters that follow each other sooner are one text.
+    await pause(1000);
+    await page.press('a');
     await until('it is accepted', () => /tempered: true/.test(daemon.home.document(id)));
   });
 });

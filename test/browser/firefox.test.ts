@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
@@ -41,7 +42,10 @@ describe.skipIf(NO_FIREFOX !== null)(TITLE, () => {
       await page.learn(`document.querySelector('${card}')?.focus()`);
       return (await focused(page)) === ID;
     });
+    await seen();
   }
+  /** A person sees where a card is before they press a key for it: what comes at once was meant for what was there. */
+  const seen = () => pause(600);
   const noDialog = () =>
     until('the end of the dialog', () => page.learn<boolean>("document.querySelector('dialog') === null"));
 
@@ -85,6 +89,7 @@ describe.skipIf(NO_FIREFOX !== null)(TITLE, () => {
     await page.press('Escape');
     await noDialog();
 
+    await seen();
     await page.click(`${card} p`);
     await read(page, 'This run');
     await fill(page, 'Reply to the worker', 'And the year 2021?');
@@ -107,6 +112,7 @@ describe.skipIf(NO_FIREFOX !== null)(TITLE, () => {
     await noDialog();
 
     // While the page knows of a worker, it asks before anything ends it; while it saves, it takes no other change.
+    await seen();
     await page.click(`${card} p`);
     await read(page, 'Set-up');
     await page.press('Escape');
