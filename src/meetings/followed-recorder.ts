@@ -5,12 +5,12 @@ import type { RecorderState } from '../contract/recorder.ts';
 import type { RecorderSession } from '../contract/threads/recorder-session.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import { timeOfDay } from './meeting-name.ts';
-import { type MeetingFiles, type MeetingRecord, RECORDER_SESSION, type ReadState } from './meeting-record.ts';
+import type { MeetingFiles, MeetingRecord, ReadState } from './meeting-record.ts';
 import { isStopLost, type JudgedMeeting, judgeMeeting, type SeenMeeting } from './meeting-state.ts';
 
 export type FollowedRecorderOptions = {
   files: MeetingFiles;
-  /** Rejects where nobody can tell. */
+  /** Takes the name of the files of a meeting; rejects where nobody can tell. */
   sessions: { look(name: string): Promise<RecorderSession> };
   clock: Clock;
   /** Milliseconds of the system's clock that nobody sets, which the recorder reads too. */
@@ -120,7 +120,7 @@ export class FollowedRecorder {
   async #lifeOf(record: MeetingRecord): Promise<ProcessLife> {
     const process = await this.#processOf(record);
     if (process !== null) return this.#in.lifeOf(process);
-    const session = await this.#lookAtSession();
+    const session = await this.#lookAtSession(record);
     return session.kind === 'there' ? 'alive' : session.kind;
   }
 
@@ -130,13 +130,13 @@ export class FollowedRecorder {
     const { said } = await this.#stateOf(record);
     if (said !== null && said.process_started !== null)
       return { pid: said.pid, start_time: said.process_started };
-    const session = await this.#lookAtSession();
+    const session = await this.#lookAtSession(record);
     return session.kind === 'there' ? session.process : null;
   }
 
-  #lookAtSession(): Promise<RecorderSession> {
+  #lookAtSession({ name }: MeetingRecord): Promise<RecorderSession> {
     return this.#in.sessions
-      .look(RECORDER_SESSION)
+      .look(name)
       .catch((error: unknown) => ({ kind: 'unknown' as const, detail: messageOf(error) }));
   }
 }

@@ -42,6 +42,7 @@ const UNSEEN_MS = 5_000;
 /** The multiplexer session of a recorder; rejects where nobody can tell. */
 type RecorderSessions = {
   start(spec: { name: string; cwd: string; command: string[] }): Promise<RecorderStarted>;
+  /** Takes the name of the files of a meeting. */
   end(name: string): Promise<'killed' | 'gone' | 'unknown'>;
 };
 
@@ -154,7 +155,7 @@ export class MeetingService {
         const meeting = await this.#rowOf({ record, judged: { state: 'starting', error: null } });
         return { ...this.#show(record, program), meeting, scribe_transcript };
       }
-      if (this.#current !== null) await this.#dismiss();
+      if (this.#current !== null) await this.#dismiss(this.#current.record);
       const meeting = await this.#launch(record, program);
       return { meeting, scribe_transcript };
     });
@@ -167,7 +168,7 @@ export class MeetingService {
       const current = this.#require();
       const step = stopStep(current.judged);
       if (dry_run) return showStop(step, current);
-      if (step === 'dismiss') await this.#dismiss();
+      if (step === 'dismiss') await this.#dismiss(current.record);
       else if (step === 'interrupt') await this.#tellToStop(current.record);
       return { meeting: await this.row(), place: this.place() };
     });
@@ -265,7 +266,7 @@ export class MeetingService {
       if (tries === DUPLICATE_TRIES)
         throw new NotStarted(
           'session_name_taken',
-          `The session ${RECORDER_SESSION} is there, and no meeting of this daemon is in it; end it with: ${killCommand(this.#in.tmux_socket, RECORDER_SESSION)}`,
+          `The session ${RECORDER_SESSION} is there, and a recorder of another daemon runs in it; end it with: ${killCommand(this.#in.tmux_socket, RECORDER_SESSION)}`,
         );
       await sleep(clock, DUPLICATE_WAIT_MS);
     }
@@ -295,9 +296,9 @@ export class MeetingService {
   }
 
   /** Ends its session, and forgets the meeting (MTS-7). */
-  async #dismiss(): Promise<void> {
+  async #dismiss({ name }: MeetingRecord): Promise<void> {
     const { sessions, files } = this.#in;
-    if ((await sessions.end(RECORDER_SESSION)) === 'unknown')
+    if ((await sessions.end(name)) === 'unknown')
       throw new CodedError('mux_unavailable', 'tmux does not report what runs; try again in a moment');
     files.clear();
     this.#become(null);

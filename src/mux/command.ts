@@ -76,7 +76,7 @@ const PANE_FORMAT = [
   '#{pid}:#{start_time}',
   '#{version}',
   '#{exit-unattached}',
-  '#{session_name}:#{?#{m:*/run.sh*,#{pane_start_command}},#{=-250:pane_start_command},}',
+  '#{session_name}:#{?#{m:*.sh*,#{pane_start_command}},#{=-250:pane_start_command},}',
 ].join(' ');
 
 export function listPanes(): TmuxCommand {

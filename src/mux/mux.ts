@@ -25,8 +25,8 @@ export type MuxPane = {
   /** True when its process has ended but the pane was kept. */
   dead: boolean;
   /**
-   * The name of the folder whose `run.sh` tmux started in this pane: a launch id, or the id of a past conversation. Null
-   * for every pane that we did not make, whatever its session is called.
+   * The name of the folder whose `run.sh` tmux started in this pane: a launch id, or the id of a past conversation; for a
+   * recorder, the name of its meeting. Null for every pane that we did not make, whatever its session is called.
    */
   launch_id: string | null;
 };

@@ -48,6 +48,9 @@ export type ListedPanes = {
   server?: MuxServer;
 };
 
+/** The script of a launch in its folder, or that of a meeting under the name of its files. */
+const OWN_SCRIPT = /\/([^/]+)\/run\.sh"?$|\/(\d{4}-\d\d-\d\d-\d{4}-[a-z0-9-]+)\.sh"?$/;
+
 /** The sessions in lines of `PANE_FORMAT`, and what they tell of their server; null when a line cannot be read. */
 export function parsePanes(lines: readonly string[]): ListedPanes | null {
   const sessions = new Map<string, MuxSession>();
@@ -66,7 +69,7 @@ export function parsePanes(lines: readonly string[]): ListedPanes | null {
     const session = sessions.get(id) ?? {
       ...{ id, name, created_at: Number(created) * 1000, attached: terminalsOf(clients), panes: [] },
     };
-    const launch_id = /\/([^/]+)\/run\.sh"?$/.exec(command)?.[1] ?? null;
+    const launch_id = OWN_SCRIPT.exec(command)?.slice(1).find(Boolean) ?? null;
     session.panes.push({ id: pane, pid: Number(pid) || null, dead: dead === '1', launch_id });
     sessions.set(id, session);
   }

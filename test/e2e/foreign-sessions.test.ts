@@ -102,6 +102,27 @@ it('[P1][DSP-2] takes no shell for a worker whose server was lost, and starts th
   await daemon.running('lost');
 });
 
+it('[P1][DSP-2] starts no second agent where a program restores the sessions of a lost server with their commands', async () => {
+  daemon = await startTestDaemon({ prepare: (home) => void home.fiber('restored') });
+  const { home } = daemon;
+  await daemon.running('restored');
+  const name = (await daemon.state()).running[0]?.mux_session ?? '';
+  const command = await home.tmux('display-message', '-p', '-t', name, '#{pane_start_command}');
+  expect(command).toContain('run.sh');
+  await daemon.stop();
+  process.kill(Number(await home.tmux('display-message', '-p', '#{pid}')), 'SIGKILL');
+  await until('a server with a shell in its place', async () => {
+    return (await home.tmux('new-session', '-d', '-s', name)) === '';
+  });
+  await home.tmux('send-keys', '-t', name, command, 'Enter');
+  await until('what the script says', async () =>
+    (await home.tmux('capture-pane', '-p', '-J', '-t', name)).includes('was started before'),
+  );
+  await daemon.start();
+  await daemon.rowWhen('restored', 'told', (one) => one.not_ours !== undefined);
+  expect(launchesOf(home.data, 'restored')).toHaveLength(1);
+});
+
 it('[DSP-5] refuses a start on a tmux server that ends with its last client, and names the option', async () => {
   daemon = await startTestDaemon({ prepare: (home) => void home.fiber('refused') });
   const { home } = daemon;

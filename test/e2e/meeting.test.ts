@@ -131,6 +131,19 @@ describe('a meeting', () => {
     await whenMeeting('the second end', (one) => one === null);
   });
 
+  it('[CAP-3] is recorded although a shell has the session of its recorder, and a dismissal leaves that shell alone', async () => {
+    const { home, http } = await startDaemon('loads-forever');
+    // As a program does that restores the sessions of before a reboot.
+    expect(await home.tmux('new-session', '-d', '-s', 'recorder-meeting')).toBe('');
+    const shell = await home.panePid('recorder-meeting');
+    expect((await capture()).body.meeting?.state).toBe('loading');
+    expect(await home.panePid('recorder-meeting-not-ours')).toBe(shell);
+    expect((await http.post('/meeting/stop', {})).status).toBe(202);
+    await whenMeeting('the end', (one) => one === null);
+    expect(await home.tmux('list-sessions', '-F', '#{session_name}')).not.toMatch(/^recorder-meeting$/m);
+    expect(await home.panePid('recorder-meeting-not-ours')).toBe(shell);
+  });
+
   it('[MTS-6] stays in its stop, however often it is told to', async () => {
     const { http } = await startDaemon('never-stops');
     await capture();

@@ -75,7 +75,7 @@ function lifeContradictions(row: FiberRow, { sessions }: Reads): string[] {
   const is_known = runtime !== undefined && (runtime.state === 'running' || runtime.state === 'starting');
   if (is_known && began !== undefined && 'run_id' in began && began.run_id !== runtime.run_id)
     found.push(`${row.id} runs as ${runtime.run_id}, and its life tells of ${began.run_id} last`);
-  if (is_known && began === undefined && !runtime.run_id.startsWith('stray-'))
+  if (is_known && began === undefined)
     found.push(`${row.id} runs as ${runtime.run_id}, and its life tells of no run`);
   if (last_death !== undefined && ended?.kind !== 'ended')
     found.push(`${row.id} died by ${last_death.reason}, and its life ends with ${ended?.kind ?? 'nothing'}`);

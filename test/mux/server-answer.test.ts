@@ -69,6 +69,18 @@ describe('the list of panes', () => {
     });
   });
 
+  it.each([
+    ['/bin/sh /home/a/runs/01K2/run.sh', '01K2'],
+    ['/bin/sh "/home/a b/meetings/2026-11-29-1030-budget-4z8k2q.sh"', '2026-11-29-1030-budget-4z8k2q'],
+    ['/bin/sh /home/a/deploy.sh', null],
+    ['/home/a/2026-11-29-notes.sh', null],
+    ['/bin/sh /home/a/meetings/2026-11-29-1030-budget-4z8k2q.sh --again', null],
+    ['', null],
+  ])('tells which start a pane was made for: %s', (command, launch_id) => {
+    const told = parsePanes([`$2 1795225935  %9 400 0 77:1795220000 3.3a 0 any:${command}`]);
+    expect(told?.sessions[0]?.panes[0]?.launch_id).toBe(launch_id);
+  });
+
   it('refuses a list with a malformed line', () => {
     expect(parsePanes(['$2 1795225935 1 %9 400 0 77 3.3a 0 a:', 'what is this'])).toBeNull();
   });

@@ -19,7 +19,7 @@ export const recorderStartedSchema = z.discriminatedUnion('kind', [
 ]);
 export type RecorderStarted = z.infer<typeof recorderStartedSchema>;
 
-/** The session of that name: its first process, if the kernel tells. */
+/** The pane of the recorder of a meeting, looked for by the name of its files: its process, if the kernel tells. */
 export const recorderSessionSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('there'), process: processIdentitySchema.nullable() }),
   z.object({ kind: z.literal('gone') }),

@@ -168,7 +168,7 @@ async function folderOf(
 }
 
 /** A person goes on with the session by hand: it has the terminal, and no limit of a worker. */
-const BY_HAND = { prompt_bytes: 0, prompt_on_stdin: false, memory: null };
+const BY_HAND = { prompt_bytes: 0, prompt_on_stdin: false, memory: null, again: true };
 
 /** The script that the session runs; the agent's variables are secrets and never part of a command line. */
 function writeStart(

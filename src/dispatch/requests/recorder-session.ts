@@ -1,6 +1,7 @@
 import type { RecorderSession, RecorderStarted } from '../../contract/threads/recorder-session.ts';
-import type { MuxSession } from '../../mux/mux.ts';
-import { sessionNamed } from '../../mux/mux-listing.ts';
+import type { MuxPane } from '../../mux/mux.ts';
+import { paneOfLaunch } from '../../mux/mux-listing.ts';
+import { freeName } from '../../mux/set-aside.ts';
 import type { ProcessIdentity } from '../../platform/process-facts.ts';
 import type { World } from '../world/world.ts';
 
@@ -11,41 +12,43 @@ type Asked = Pick<World, 'mux' | 'processes'>;
  * same: why it ended is told of the meeting (MTS-4).
  */
 export async function startRecorder(
-  { mux, processes }: Asked,
+  { mux, processes, logger }: Asked & Pick<World, 'logger'>,
   spec: { name: string; cwd: string; command: string[] },
 ): Promise<RecorderStarted> {
+  if (!(await freeName({ mux, logger }, spec.name))) return { kind: 'duplicate' };
   const created = await mux.create(spec);
   if (created.kind === 'failed' && created.ended) return { kind: 'created', process: null };
   if (created.kind !== 'created') return created;
-  return { kind: 'created', process: await identify(processes, created.session) };
+  const [first] = created.session.panes;
+  return { kind: 'created', process: await identify(processes, first) };
 }
 
-/** Whether that session is there, and its first process. */
+/** Whether the pane of the recorder of a meeting is there, and its process; `name`: of the files of that meeting. */
 export async function recorderSession(
   { mux, processes }: Asked,
   { name }: { name: string },
 ): Promise<RecorderSession> {
   const listing = await mux.list();
   if (listing.kind === 'unknown') return listing;
-  const session = sessionNamed(listing, name);
-  if (session === undefined) return { kind: 'gone' };
-  return { kind: 'there', process: await identify(processes, session) };
+  const found = paneOfLaunch(listing, name);
+  if (found === undefined) return { kind: 'gone' };
+  return { kind: 'there', process: await identify(processes, found.pane) };
 }
 
-/** Ends that session, whatever runs in it. */
+/** Ends the session that the recorder of that meeting is in. */
 export async function endRecorder(
   { mux }: Pick<World, 'mux'>,
   { name }: { name: string },
 ): Promise<{ ended: 'killed' | 'gone' | 'unknown' }> {
   const listing = await mux.list();
   if (listing.kind === 'unknown') return { ended: 'unknown' };
-  const session = sessionNamed(listing, name);
-  return { ended: session === undefined ? 'gone' : await mux.kill({ id: session.id, name }) };
+  const found = paneOfLaunch(listing, name);
+  return { ended: found === undefined ? 'gone' : await mux.kill(found.session) };
 }
 
 async function identify(
   processes: World['processes'],
-  { panes: [first] }: MuxSession,
+  pane: MuxPane | undefined,
 ): Promise<ProcessIdentity | null> {
-  return first?.pid == null ? null : processes.identify(first.pid);
+  return pane?.pid == null ? null : processes.identify(pane.pid);
 }

@@ -23,6 +23,8 @@ export const RUN_FILES = {
   manifest: 'run.json',
   prompt: 'prompt.md',
   script: 'run.sh',
+  /** The script was started. */
+  started: 'started',
   agent_pid: 'agent.pid',
   exit: 'exit.json',
   end: 'end.json',

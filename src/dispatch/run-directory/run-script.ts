@@ -29,6 +29,8 @@ export type RunScript = {
   prompt_bytes: number;
   /** The agent works in a git worktree that was made for its fiber, and that the repository may want to be set up. */
   own_worktree?: boolean;
+  /** A person may start it again, as one of a past session; a worker is started once. */
+  again?: boolean;
   /** How the agent enters a memory group of its own; null for none. */
   memory: GroupEntry | null;
 };
@@ -66,7 +68,7 @@ export function buildRunScript(script: RunScript): string {
 # Starts one worker and records how it ended.
 _svc_umask=$(umask)
 umask 077
-${exports(script.env)}
+${script.again === true ? '' : startOnce(inRun(RUN_FILES.started))}${exports(script.env)}
 record_exit() {
   printf '{"code":%s,"signal":%s%s,"at":%s000}\\n' "$1" "$2" "$3" "$(command -p date +%s)" >${inRun('exit.json.tmp')} &&
     command -p mv -f ${inRun('exit.json.tmp')} ${inRun(RUN_FILES.exit)}
@@ -122,6 +124,15 @@ ${runAgent(script, words)}
   exit "$_svc_code"
 )
 exit $?
+`;
+}
+
+/** Lines that end a second start: a program that restores the sessions of tmux starts the script of a worker again. */
+function startOnce(file: string): string {
+  return `if ! (set -C; : >${file}) 2>/dev/null && [ -e ${file} ]; then
+  echo 'This worker was started before, and is not started again. svc status shows what runs.' >&2
+  exit 143
+fi
 `;
 }
 

@@ -43,10 +43,14 @@ async function start(
     prompt_on_stdin?: boolean;
     memory?: GroupEntry;
     own_worktree?: boolean;
+    again?: boolean;
+    /** In the folder of a start before. */
+    once_more?: boolean;
   },
   shell: [string, string[]] = ['sh', []],
 ) {
   const prompt = options.prompt ?? 'Do the work.';
+  if (options.once_more !== true) rmSync(join(run_dir, 'started'), { force: true });
   writeFileSync(join(run_dir, 'prompt.md'), prompt);
   const script = join(run_dir, 'run.sh');
   writeFileSync(
@@ -60,6 +64,7 @@ async function start(
       prompt_on_stdin: options.prompt_on_stdin ?? false,
       memory: options.memory ?? null,
       own_worktree: options.own_worktree ?? false,
+      again: options.again ?? false,
     }),
   );
   return runProcess({
@@ -93,6 +98,19 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
   it('records the signal that ended the agent', async () => {
     await start({ argv: agent("process.kill(process.pid, 'SIGKILL')") }, shell);
     expect(exitRecord()).toEqual({ code: null, signal: 'SIGKILL', at: undefined });
+  });
+
+  it('starts a worker only once, whoever starts the script again, and keeps how the first one ended', async () => {
+    const work = { argv: agent("console.log('at work'); process.exit(3)") };
+    expect(await start(work, shell)).toMatchObject({ code: 3, stdout: 'at work\n' });
+    const second = await start({ ...work, once_more: true }, shell);
+    expect(second).toMatchObject({ kind: 'exited', code: 143, stdout: '' });
+    expect(second).toMatchObject({ stderr: expect.stringContaining('was started before') });
+    expect(exitRecord()).toEqual({ code: 3, signal: null, at: undefined });
+    expect(await start({ ...work, once_more: true, again: true }, shell)).toMatchObject({
+      code: 3,
+      stdout: 'at work\n',
+    });
   });
 
   it('records a missing project directory and starts nothing', async () => {
