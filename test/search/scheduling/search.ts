@@ -17,6 +17,7 @@ const FIBERS = ['first', 'second', 'third'];
 /** Longer than any case takes; what is not done then makes no progress. */
 const MOST_MS = 300_000;
 const LOOK_EVERY_MS = 300;
+const MOST_LOOKS = 20;
 const PERIOD_US = 100_000;
 
 /** How threads are kept from running: a part of one processor, or stops of the whole process of at most so many seconds. */
@@ -125,13 +126,7 @@ async function allClosed(bed: Bed, daemon: Daemon): Promise<boolean> {
 async function problemsTold(bed: Bed, daemon: Daemon, mild: boolean): Promise<string[]> {
   if (!daemon.alive) return [`the daemon ended: ${bed.log().slice(-500)}`];
   const problems: string[] = [];
-  const { fibers: rows } = await patiently(daemon, async () => {
-    const { json } = await daemon.get<{ fibers: FiberRow[] }>('/fibers', MOST_MS);
-    if (FIBERS.some((slug) => json.fibers.find(({ id }) => id === slug)?.status !== 'closed'))
-      throw new Error('a fiber that was closed is not listed as closed');
-    return json;
-  });
-  const state = await patiently(daemon, () => daemon.state());
+  const { rows, state, said } = await readsThatAgree(daemon);
   const starts = bed.told().filter(({ event }) => event === 'start');
   for (const slug of FIBERS) {
     const { uid } = rows.find(({ id }) => id === slug)!;
@@ -142,12 +137,28 @@ async function problemsTold(bed: Bed, daemon: Daemon, mild: boolean): Promise<st
     const failed = [...state.blocked, ...state.deaths].find(({ fiber_id }) => fiber_id === slug);
     if (failed !== undefined) problems.push(`${slug} ran and is told as failed: ${JSON.stringify(failed)}`);
   }
-  problems.push(...contradictions({ host: HOST, state, rows, whys: [], sessions: null }));
+  problems.push(...said);
   if (mild) return problems;
   const { components } = (await patiently(daemon, () => daemon.get<Version>('/version', MOST_MS))).json;
   for (const { name: component, restarts } of components)
     if (restarts > 0) problems.push(`the ${component} was restarted ${restarts} times for being slow`);
   return problems;
+}
+
+/** Two reads are of two moments, and workers end between them: a contradiction is what stays. */
+async function readsThatAgree(daemon: Daemon) {
+  for (let looks = 0; ; looks += 1) {
+    const { fibers: rows } = await patiently(daemon, async () => {
+      const { json } = await daemon.get<{ fibers: FiberRow[] }>('/fibers', MOST_MS);
+      if (FIBERS.some((slug) => json.fibers.find(({ id }) => id === slug)?.status !== 'closed'))
+        throw new Error('a fiber that was closed is not listed as closed');
+      return json;
+    });
+    const state = await patiently(daemon, () => daemon.state());
+    const said = contradictions({ host: HOST, state, rows, whys: [], sessions: null });
+    if (said.length === 0 || looks === MOST_LOOKS) return { rows, state, said };
+    await pause(LOOK_EVERY_MS);
+  }
 }
 
 /** Stops the process and lets it go on, by the seed, until `signal`. */
