@@ -20,7 +20,6 @@ export async function withPool<T>(work: (pool: BenchPool) => Promise<T>): Promis
     jobs: poolJobs,
     memory_mb: 1_024,
     thread_deaths: { intensity: 0, window_ms: 1 },
-    ping_limit_ms: 10_000,
     clock: systemClock,
     logger: silentLogger,
   });

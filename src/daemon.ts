@@ -43,7 +43,6 @@ import { WORKER_URLS } from './threads/worker-urls.ts';
 const OWN_NAME = 'Fiber Dispatch';
 /** Back-off between two starts of one component, in milliseconds. */
 const RESTART_BACKOFF = { first: 100, most: 10_000 };
-const POOL_PING_LIMIT_MS = 10_000;
 /**
  * The fleet thread keeps the rows of other hosts outside its heap. What it allocates is garbage at once; with half of the
  * limit of other threads, the engine collects it after the heap has grown by a half, and not to four times its size.
@@ -163,7 +162,6 @@ function assemble(options: {
     jobs: poolJobs,
     memory_mb: settings.worker_memory_mb,
     thread_deaths: { intensity, window_ms },
-    ping_limit_ms: POOL_PING_LIMIT_MS,
     clock,
     logger,
   });

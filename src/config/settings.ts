@@ -365,15 +365,15 @@ export const SETTINGS = {
     'SVC_HEARTBEAT_TIMEOUT_MS',
     15_000,
     50,
-    'A thread that answers no heartbeat for this long is restarted',
+    'A thread is restarted that had so much time and answered no heartbeat; time in which others had the processor does not count',
   ),
-  restart_intensity: whole(
-    'SVC_RESTART_INTENSITY',
-    5,
-    0,
-    'Restarts of one thread allowed within the restart window',
+  restart_intensity: whole('SVC_RESTART_INTENSITY', 5, 0, 'Restarts of one thread allowed in a row'),
+  restart_window_ms: whole(
+    'SVC_RESTART_WINDOW_MS',
+    60_000,
+    1,
+    'A restart after so much running begins a new row',
   ),
-  restart_window_ms: whole('SVC_RESTART_WINDOW_MS', 60_000, 1, 'The restart window'),
   worker_memory_mb: whole(
     'SVC_WORKER_MEMORY_MB',
     1_024,

@@ -63,6 +63,7 @@ class Sweep {
   readonly #follow: boolean;
   readonly #found: SweepFindings;
   readonly #documents: SweptDocuments;
+  readonly #goesOn: () => void;
   readonly #before: SweepTable;
   /** The numbers of the folders of the last sweep. */
   readonly #known: ReadonlyMap<string, number>;
@@ -72,7 +73,8 @@ class Sweep {
   readonly #silent: string[] = [];
 
   constructor(root: string, table: Uint8Array, now: number, options: SweepOptions) {
-    const { most_new = Number.POSITIVE_INFINITY, name_all = false, follow = false } = options;
+    const { most_new = Number.POSITIVE_INFINITY, name_all = false, follow = false, onStep } = options;
+    this.#goesOn = () => onStep?.(null);
     this.#root = root;
     this.#now = now;
     this.#name_all = name_all;
@@ -142,6 +144,7 @@ class Sweep {
   }
 
   #walk(path: string): void {
+    this.#goesOn();
     const before = this.#known.get(path);
     if (before === undefined && path !== '' && !this.#name_all && this.#found.isFull) {
       this.#found.unread.push(`${path}/`);

@@ -23,7 +23,7 @@ import {
 } from './sweep-table.ts';
 
 export type DocumentSweepOptions = Partial<Reach> & {
-  /** Called with the token of a document before it is parsed, and with null afterwards. */
+  /** Called with the token of a document before it is parsed, and with null afterwards and for each path that is looked at. */
   onStep?: (token: string | null) => void;
   /** Tokens of documents whose parse exceeded its time limit: they are listed with an error and not parsed. */
   set_aside?: readonly string[];
@@ -132,6 +132,7 @@ export class SweptDocuments {
 
   /** Reads a document unless it is as it was. `is_file`: its folder lists it as a file, and not as a link or a pipe. */
   look(path: string, { is_file = false }: { is_file?: boolean } = {}): void {
+    this.#onStep(null);
     const before = this.#rows.get(path);
     if (before === undefined) {
       if (this.#found.isFull) {

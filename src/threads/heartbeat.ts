@@ -1,4 +1,6 @@
 import type { Clock } from '../base/clock.ts';
+import type { ThreadWork } from '../platform/thread-work.ts';
+import { TimeHad } from './time-had.ts';
 
 export type Heartbeat = {
   /** Records a heartbeat answer. */
@@ -7,36 +9,34 @@ export type Heartbeat = {
 };
 
 /**
- * Sends a thread a heartbeat every `interval_ms`. Calls `silent` once when as many in a row as fit into `timeout_ms`
- * were not answered. It counts heartbeats, not time, so that after a suspend of the machine or a stall of this thread
- * the other side can still answer.
+ * Sends a thread a heartbeat every `interval_ms`, the next one once the last was answered. Calls `silent` once when the
+ * thread has had `timeout_ms` of time (`time-had.ts`) since one that it did not answer.
  */
 export function startHeartbeat(options: {
   clock: Clock;
   interval_ms: number;
   timeout_ms: number;
   ask(): void;
+  work(): ThreadWork | null;
   silent(): void;
 }): Heartbeat {
-  const limit = Math.max(1, Math.ceil(options.timeout_ms / options.interval_ms));
-  let unanswered = 0;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  const cancel = options.clock.every(options.interval_ms, () => {
-    // After a stall, timers fire in a burst; heartbeats of that burst had no time to be answered and do not count.
-    const sinceAsked = options.clock.now() - askedAt;
-    if (sinceAsked >= 0 && sinceAsked < options.interval_ms / 2) return;
-    if (unanswered >= limit) {
+  const { clock, interval_ms, timeout_ms } = options;
+  const time_had = new TimeHad(interval_ms);
+  let is_answered = true;
+  const cancel = clock.every(interval_ms, () => {
+    if (is_answered) {
+      is_answered = false;
+      time_had.reset();
+      time_had.look(clock.monotonic(), options.work());
+      options.ask();
+    } else if (time_had.look(clock.monotonic(), options.work()) >= timeout_ms) {
       cancel();
       options.silent();
-      return;
     }
-    unanswered += 1;
-    askedAt = options.clock.now();
-    options.ask();
   });
   return {
     heard: () => {
-      unanswered = 0;
+      is_answered = true;
     },
     stop: cancel,
   };

@@ -1,11 +1,11 @@
-const HEAD = 2;
+const HEAD = 3;
 const MOST_TOKEN_BYTES = 8 * 1024;
 const HEAD_BYTES = HEAD * Int32Array.BYTES_PER_ELEMENT;
 const utf8 = new TextEncoder();
 
 /**
- * The current step of a pool thread's job, in shared memory that the pool can read while the thread is blocked. A step
- * is named by a text token. The count is odd during a step.
+ * Which thread a job of the pool is on and how far it is, in shared memory that the pool can read while the thread is blocked.
+ * A step may be named by a text token; the count is odd during such a step.
  */
 export class JobStep {
   readonly memory: SharedArrayBuffer;
@@ -18,40 +18,33 @@ export class JobStep {
     this.#token = new Uint8Array(memory, HEAD_BYTES);
   }
 
-  /** Begins a step; null ends the current one. */
+  /** Begins a named step; null ends it, or tells that the job went on. */
   note(token: string | null): void {
     if (token !== null) this.#head[1] = utf8.encodeInto(token, this.#token).written;
     const within = Atomics.load(this.#head, 0) % 2 === 1;
-    if (within !== (token !== null)) Atomics.add(this.#head, 0, 1);
-    else if (within) Atomics.add(this.#head, 0, 2);
+    Atomics.add(this.#head, 0, within !== (token !== null) ? 1 : 2);
   }
 
-  /** The current step and its number; null between steps. */
-  current(): { number: number; token: string } | null {
-    const number = Atomics.load(this.#head, 0);
+  /** The number of the step, which never comes again. */
+  get number(): number {
+    return Atomics.load(this.#head, 0);
+  }
+
+  /** The number that the kernel has for the thread; 0 until the job has begun. */
+  get thread(): number {
+    return Atomics.load(this.#head, 2);
+  }
+
+  set thread(thread: number) {
+    Atomics.store(this.#head, 2, thread);
+  }
+
+  /** The token of the named step that is under way; null between such steps. */
+  token(): string | null {
+    const number = this.number;
     if (number % 2 === 0) return null;
     const bytes = Uint8Array.from(this.#token.subarray(0, this.#head[1]));
     const token = new TextDecoder().decode(bytes);
-    return Atomics.load(this.#head, 0) === number ? { number, token } : null;
+    return this.number === number ? token : null;
   }
-}
-
-/** Calls `onStuck` once when a step takes longer than `step_ms`; noticed after at most 1.5 times that. */
-export function watchSteps(
-  step: JobStep,
-  step_ms: number,
-  every: (ms: number, run: () => void) => () => void,
-  onStuck: (token: string) => void,
-): () => void {
-  let before: number | null = null;
-  let seen = 0;
-  const stop = every(step_ms / 2, () => {
-    const now = step.current();
-    seen = now !== null && now.number === before ? seen + 1 : 0;
-    before = now?.number ?? null;
-    if (now === null || seen < 2) return;
-    stop();
-    onStuck(now.token);
-  });
-  return stop;
 }

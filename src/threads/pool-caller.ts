@@ -1,5 +1,5 @@
 import { CodedError } from '../base/errors.ts';
-import type { CallInput, CallOutput, CallTable } from '../contract/threads/call-table.ts';
+import type { CallInput, CallOutput, CallSpec, CallTable } from '../contract/threads/call-table.ts';
 import type { hostCalls } from '../contract/threads/host.ts';
 import { poolJobs } from '../contract/threads/pool.ts';
 import { withBulk } from './bulk.ts';
@@ -8,7 +8,7 @@ import type { Caller, Handlers } from './calls.ts';
 type JobOptions = {
   /** Transferred if it fills its buffer. */
   bulk?: Uint8Array | null;
-  /** In milliseconds, including the wait in the queue; default: the job's deadline. */
+  /** In milliseconds, including the wait in the queue; of a patient job, see `CallSpec`. Default: the job's deadline. */
   deadline_ms?: number;
 };
 
@@ -30,13 +30,17 @@ export type PoolCaller<J extends CallTable = typeof poolJobs> = {
 /** Extra time of the call to the main thread, so that the pool's deadline passes first. */
 const HOST_SLACK_MS = 2_000;
 
+/** How long a patient job is waited for, in milliseconds: its thread is watched meanwhile. */
+export const PATIENCE_MS = 24 * 3_600_000;
+
 /** The pool for a worker thread, called through the main thread. */
 export function createPoolCaller(host: Caller<typeof hostCalls>): PoolCaller {
   return {
     async run(job, input, options = {}) {
       const deadline_ms = options.deadline_ms ?? poolJobs[job].deadline_ms;
+      const { patient = false } = poolJobs[job] as CallSpec;
       const reply = await host.exchange('pool', { job, input, deadline_ms }, options.bulk, {
-        deadline_ms: deadline_ms + HOST_SLACK_MS,
+        deadline_ms: patient ? PATIENCE_MS : deadline_ms + HOST_SLACK_MS,
       });
       return { value: poolJobs[job].output.parse(reply.value) as never, bulk: reply.bulk };
     },

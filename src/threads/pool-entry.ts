@@ -3,6 +3,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { silentLogger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import type { CallTable } from '../contract/threads/call-table.ts';
+import { ownThreadId } from '../platform/thread-work.ts';
 import { bulkBuffer } from './bulk.ts';
 import type { Handlers } from './calls.ts';
 import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
@@ -15,11 +16,11 @@ import { stepBack } from './thread-priority.ts';
 export type JobPacket = {
   frame: Uint8Array<ArrayBuffer>;
   bulk: ArrayBuffer | null;
-  /** Memory of a `JobStep`, for a job whose steps are timed. */
+  /** Memory of a `JobStep`; absent in a result. */
   step?: SharedArrayBuffer;
 };
 
-/** Records the current step of the job on this thread; null between steps. */
+/** Records the current step of the job on this thread; null between named steps, where it tells that the job went on. */
 export type NoteStep = (token: string | null) => void;
 
 /**
@@ -32,17 +33,19 @@ export function createPoolEntry<J extends CallTable>(
 ): (packet: JobPacket) => Promise<unknown> {
   stepBack();
   const releaseHeapLater = createHeapRelease();
+  const thread = ownThreadId();
   // A thread runs one job at a time.
   let step: JobStep | null = null;
   const handlers = makeHandlers((token) => step?.note(token));
   const served = withFaults(jobs, handlers as Handlers<CallTable>);
   return async (packet) => {
     releaseHeapLater();
+    step = packet.step === undefined ? null : new JobStep(packet.step);
+    if (step !== null) step.thread = thread;
     const frame = decodeFrame(packet.frame);
     if (frame.kind !== 'call') throw new TypeError(`A pool job arrived as a frame of kind ${frame.kind}`);
     const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
     const [table, serve] = await served;
-    step = packet.step === undefined ? null : new JobStep(packet.step);
     const answer = await runForRequest(frame.request_id, () =>
       serveCall(table, serve, frame, bulk, silentLogger),
     );

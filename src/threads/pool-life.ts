@@ -3,19 +3,25 @@ import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { requestScope, runForRequest } from '../base/request-scope.ts';
+import { readThreadWork } from '../platform/thread-work.ts';
 import { bulkBuffer } from './bulk.ts';
 import { diedInStep, lateAnswer, stuckStep, takenBack, tooManyCalls, unavailable } from './calls.ts';
 import type { Life } from './child.ts';
 import { decodeFrame, encodeFrame } from './frame.ts';
-import { JobStep, watchSteps } from './job-step.ts';
+import { JobStep } from './job-step.ts';
 import type { JobPacket } from './pool-entry.ts';
 import { PoolThreads } from './pool-threads.ts';
 import { decideRestart, type RestartPolicy } from './restart-policy.ts';
 import { isOutOfMemory } from './thread-life.ts';
+import { TimeHad } from './time-had.ts';
 
 /** Limit of ended threads that are stuck in the kernel; beyond it the pool refuses jobs until some have exited. */
 const MAX_STUCK_THREADS = 16;
 const END_GRACE_MS = 1_000;
+/** How often the thread of a job is looked at, in milliseconds. */
+const LOOK_MS = 1_000;
+/** Time (`time-had.ts`) that the first thread may have until it has run a job, in milliseconds. */
+const START_LIMIT_MS = 30_000;
 
 export type PoolLifeOptions = {
   url: URL;
@@ -24,14 +30,16 @@ export type PoolLifeOptions = {
   memory_mb: number;
   fault_injection: boolean;
   thread_deaths: RestartPolicy;
-  ping_limit_ms: number;
-  start_limit_ms: number;
   clock: Clock;
   logger: Logger;
 };
 
 export type RunOptions = {
+  /** How long the caller waits, and the time (`time-had.ts`) that a thread may have for it. */
   deadline_ms: number;
+  /** The caller waits as long as the job goes on; its thread may have `deadline_ms` for each step. */
+  patient?: boolean | undefined;
+  /** The time that a thread may have for a named step. */
   step_ms?: number | undefined;
   signal?: AbortSignal | undefined;
 };
@@ -43,9 +51,9 @@ type Job = {
   packet: JobPacket;
   answer: Deferred<JobResult>;
   abort: AbortController;
-  step: JobStep | null;
+  step: JobStep;
+  limits: { deadline_ms: number; step_ms: number | undefined };
   cancelDeadline: () => void;
-  stopWatch: () => void;
 };
 
 /** One life of the pool: its threads, the jobs on them and the jobs that wait. */
@@ -60,8 +68,7 @@ export class PoolLife implements Life {
   #idle = createDeferred<void>();
   #over: Error | null = null;
   #isReady = false;
-  #pinging = false;
-  #deaths: number[] = [];
+  #deaths = { in_a_row: 0, last_at: Number.NEGATIVE_INFINITY };
   #lastId = 0;
 
   constructor(options: PoolLifeOptions, heard: () => void) {
@@ -71,7 +78,7 @@ export class PoolLife implements Life {
   }
 
   begin(): void {
-    this.run('ping', {}, null, { deadline_ms: this.#options.start_limit_ms }).then(
+    this.run('ping', {}, null, { deadline_ms: START_LIMIT_MS, patient: true }).then(
       () => {
         this.#isReady = true;
         this.#ready.resolve();
@@ -94,14 +101,15 @@ export class PoolLife implements Life {
   }
 
   /**
-   * Runs a job within `deadline_ms`, including the wait for a thread; rejects with a `CodedError`. With `step_ms`, the
-   * thread is ended when a step takes longer. The error then names the step, as it does when the thread dies.
+   * Runs a job; rejects with a `CodedError`. The answer is waited for within `deadline_ms`, the wait for a thread included. A
+   * job that runs then goes on, and its thread is ended only when it had its time. The error of a named step names it, as it
+   * does when the thread dies.
    */
   async run(
     name: string,
     input: unknown,
     bulk: Uint8Array | null,
-    { deadline_ms, step_ms, signal }: RunOptions,
+    { deadline_ms, patient = false, step_ms, signal }: RunOptions,
   ): Promise<JobResult> {
     if (signal?.aborted === true) throw takenBack('pool', name);
     const { clock, max_threads, max_queue } = this.#options;
@@ -113,30 +121,26 @@ export class PoolLife implements Life {
     this.#lastId += 1;
     const request_id = requestScope();
     const frame = encodeFrame({ kind: 'call', id: this.#lastId, name, input, request_id });
-    const step = step_ms === undefined ? null : new JobStep();
+    const step = new JobStep();
     const job: Job = {
       name,
       request_id,
       packet: {
         frame,
         bulk: bulk === null ? null : bulkBuffer(bulk),
-        ...(step === null ? {} : { step: step.memory }),
+        step: step.memory,
       },
       step,
+      limits: { deadline_ms, step_ms },
       answer: createDeferred(),
       abort: new AbortController(),
-      cancelDeadline: clock.after(deadline_ms, () => {
-        this.#drop(job, lateAnswer('pool', name, deadline_ms));
-      }),
-      stopWatch: () => {},
+      cancelDeadline: patient
+        ? () => undefined
+        : clock.after(deadline_ms, () => {
+            job.answer.reject(lateAnswer('pool', name, deadline_ms));
+            this.#waiting.delete(job);
+          }),
     };
-    if (step !== null && step_ms !== undefined)
-      job.stopWatch = watchSteps(
-        step,
-        step_ms,
-        (ms, look) => clock.every(ms, look),
-        (token) => this.#drop(job, stuckStep(name, step_ms, token)),
-      );
     const takeBack = () => this.#drop(job, takenBack('pool', name));
     signal?.addEventListener('abort', takeBack, { once: true });
     this.#waiting.add(job);
@@ -144,24 +148,17 @@ export class PoolLife implements Life {
     try {
       return await job.answer.promise;
     } finally {
-      job.stopWatch();
       signal?.removeEventListener('abort', takeBack);
     }
   }
 
-  /** Running jobs within their deadlines count as alive; otherwise a trivial job must succeed. */
+  /** Each thread is watched while it has a job. */
   ask(): void {
-    if (this.#running.size >= this.#options.max_threads) this.#heard();
-    else if (!this.#pinging) {
-      this.#pinging = true;
-      this.run('ping', {}, null, { deadline_ms: this.#options.ping_limit_ms })
-        .then(this.#heard, (error) =>
-          this.#options.logger.warn({ err: messageOf(error) }, 'the pool did not run its trivial job'),
-        )
-        .finally(() => {
-          this.#pinging = false;
-        });
-    }
+    this.#heard();
+  }
+
+  work(): null {
+    return null;
   }
 
   async stop(limit_ms: number): Promise<void> {
@@ -206,16 +203,18 @@ export class PoolLife implements Life {
   }
 
   async #carry(job: Job): Promise<void> {
+    const stopWatch = this.#watch(job);
     try {
       const result = await this.#threads.run(job.packet, job.abort.signal);
       this.#settle(job, result);
     } catch (error) {
       if (!job.abort.signal.aborted && this.#over === null) {
-        const at = job.step?.current();
-        job.answer.reject(at ? diedInStep(job.name, at.token, error) : unavailable('pool', error));
+        const token = job.step.token();
+        job.answer.reject(token === null ? unavailable('pool', error) : diedInStep(job.name, token, error));
         this.#threadDied(error instanceof Error ? error : new Error(messageOf(error)));
       }
     }
+    stopWatch();
     job.cancelDeadline();
     this.#running.delete(job);
     if (this.#running.size === 0) {
@@ -223,6 +222,26 @@ export class PoolLife implements Life {
       this.#idle = createDeferred();
     }
     if (this.#over === null) this.#dispatch();
+  }
+
+  /** Ends the thread of a job that had its time and did not go on. */
+  #watch(job: Job): () => void {
+    const { clock } = this.#options;
+    const { deadline_ms, step_ms = deadline_ms } = job.limits;
+    const interval_ms = Math.min(LOOK_MS, Math.max(1, Math.min(deadline_ms, step_ms) / 4));
+    const time_had = new TimeHad(interval_ms);
+    let number = job.step.number;
+    const look = () => {
+      if (job.step.number !== number) time_had.reset();
+      number = job.step.number;
+      const token = job.step.token();
+      const had = time_had.look(clock.monotonic(), readThreadWork(job.step.thread));
+      if (token !== null && had >= step_ms) this.#drop(job, stuckStep(job.name, step_ms, token));
+      else if (token === null && had >= deadline_ms)
+        this.#drop(job, lateAnswer('pool', job.name, deadline_ms));
+    };
+    look();
+    return clock.every(interval_ms, look);
   }
 
   #settle(job: Job, result: JobPacket): void {
@@ -247,12 +266,14 @@ export class PoolLife implements Life {
     const why = isOutOfMemory(error)
       ? `out of memory (limit ${memory_mb} MB); raise SVC_WORKER_MEMORY_MB`
       : messageOf(error);
-    const decision = decideRestart(thread_deaths, this.#deaths, clock.now());
+    const at = clock.monotonic();
+    const { in_a_row: before, last_at } = this.#deaths;
+    const decision = decideRestart(thread_deaths, { before, ran_ms: at - last_at });
     if (!this.#isReady || decision.action === 'give_up') {
       this.kill(new Error(`The pool's threads died too often, most recently: ${why}`, { cause: error }));
       return;
     }
-    this.#deaths = decision.restarts;
+    this.#deaths = { in_a_row: decision.nth, last_at: at };
     logger.warn({ err: error, nth: decision.nth }, 'a pool thread died; starting another one');
   }
 }

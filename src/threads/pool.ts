@@ -6,7 +6,7 @@ import type { CallInput, CallOutput, CallSpec, CallTable } from '../contract/thr
 import { unavailable } from './calls.ts';
 import type { ChildSpec } from './child.ts';
 import { FirstStart } from './first-start.ts';
-import type { OwnJobOptions } from './pool-caller.ts';
+import { type OwnJobOptions, PATIENCE_MS } from './pool-caller.ts';
 import { PoolLife } from './pool-life.ts';
 import type { RestartPolicy } from './restart-policy.ts';
 import { START_LIMIT_MS } from './thread-component.ts';
@@ -23,13 +23,10 @@ export type PoolOptions<J extends CallTable> = {
   logger: Logger;
   /** How often threads may crash before the whole pool is restarted. */
   thread_deaths: Pick<RestartPolicy, 'intensity' | 'window_ms'>;
-  /** Deadline of the heartbeat job, in milliseconds. */
-  ping_limit_ms: number;
   max_threads?: number;
   /** Limit of queued jobs; beyond it a job is refused with `queue_full`. */
   max_queue?: number;
   essential?: boolean;
-  start_limit_ms?: number;
   /** Also serves the jobs of `fault-injection.ts`; for tests only. */
   fault_injection?: boolean;
 };
@@ -47,8 +44,9 @@ export type PoolComponent<J extends CallTable> = ChildSpec & {
 
 /**
  * The pool of stateless jobs. A job that comes before the first start is over waits for it, within its deadline. A job
- * that exceeds its deadline fails with `deadline_exceeded` and its thread is ended. A job whose thread dies fails with
- * `component_unavailable`. In both cases a new thread replaces the old one and other jobs are not affected.
+ * that exceeds its deadline fails with `deadline_exceeded`; its thread is ended if it had so much time (`time-had.ts`). A job whose
+ * thread dies fails with `component_unavailable`. In both cases a new thread replaces the old one and other jobs are not
+ * affected.
  */
 export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>): PoolComponent<J> {
   let current: PoolLife | null = null;
@@ -57,7 +55,7 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
   return {
     name: 'pool',
     essential: options.essential ?? false,
-    start_limit_ms: options.start_limit_ms ?? START_LIMIT_MS,
+    start_limit_ms: START_LIMIT_MS,
     launch(heard) {
       const life = new PoolLife(
         {
@@ -67,8 +65,6 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
           memory_mb: options.memory_mb,
           fault_injection: options.fault_injection ?? false,
           thread_deaths: { ...options.thread_deaths, backoff: { first: 0, most: 0 } },
-          ping_limit_ms: options.ping_limit_ms,
-          start_limit_ms: options.start_limit_ms ?? START_LIMIT_MS,
           clock: options.clock,
           logger: options.logger,
         },
@@ -88,10 +84,12 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
     async run(job, input, { bulk = null, deadline_ms, signal } = {}) {
       const spec: CallSpec = options.jobs[job]!;
       const limit_ms = deadline_ms ?? spec.deadline_ms;
-      const left_ms = current === null ? await first.wait(job, limit_ms) : limit_ms;
+      const left_ms =
+        current !== null ? limit_ms : await first.wait(job, spec.patient === true ? PATIENCE_MS : limit_ms);
       if (current === null) throw unavailable('pool');
       const done = await current.run(job, input, bulk, {
-        deadline_ms: left_ms,
+        deadline_ms: spec.patient === true ? limit_ms : left_ms,
+        patient: spec.patient,
         step_ms: spec.step_ms,
         signal,
       });

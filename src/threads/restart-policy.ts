@@ -1,35 +1,26 @@
 import { type BackoffPolicy, backoffDelay } from '../base/backoff.ts';
 
-/** How often a component may be restarted: `intensity` times within `window_ms`, with these delays. */
+/** How often a component may end in a row: `intensity` times, with these delays; not in a row after `window_ms` of running. */
 export type RestartPolicy = { intensity: number; window_ms: number; backoff: BackoffPolicy };
 
 export type RestartDecision =
   | {
       action: 'restart';
       after_ms: number;
-      /** Restarts within the window, including this one. */
+      /** Restarts in a row, including this one: `before` of the next decision. */
       nth: number;
-      /** Input of the next decision. */
-      restarts: number[];
     }
   | { action: 'give_up' };
 
 /**
- * What to do about a component that ended at `now`, given the times (in milliseconds) of its earlier restarts. Times
- * after `now` come from a clock that was set back; they count as now.
+ * What to do about a component that ended: after `before` restarts in a row, and having run for `ran_ms`. Only running
+ * counts, so that starts which take long are counted like others.
  */
 export function decideRestart(
-  policy: RestartPolicy,
-  restarts: readonly number[],
-  now: number,
+  { intensity, window_ms, backoff }: RestartPolicy,
+  { before, ran_ms }: { before: number; ran_ms: number },
 ): RestartDecision {
-  const recent = restarts.map((at) => Math.min(at, now)).filter((at) => now - at < policy.window_ms);
-  if (recent.length >= policy.intensity) return { action: 'give_up' };
-  const nth = recent.length + 1;
-  return {
-    action: 'restart',
-    after_ms: backoffDelay(policy.backoff, nth),
-    nth,
-    restarts: [...recent, now],
-  };
+  const nth = ran_ms >= window_ms ? 1 : before + 1;
+  if (nth > intensity) return { action: 'give_up' };
+  return { action: 'restart', after_ms: backoffDelay(backoff, nth), nth };
 }

@@ -28,7 +28,10 @@ export class SupervisedChild {
   readonly #settled = createDeferred<void>();
   #view: ComponentView;
   #life: Life | null = null;
-  #restarts: number[] = [];
+  /** In a row. */
+  #restarts = 0;
+  /** When this life was ready, by the clock that nobody sets. */
+  #ran_from: number | null = null;
   #cancelTimer: () => void = () => undefined;
   #heartbeat: Heartbeat | null = null;
   #begun = false;
@@ -78,6 +81,7 @@ export class SupervisedChild {
   #launch(): void {
     const { clock, heartbeat, logger } = this.#rules;
     const name = this.spec.name;
+    this.#ran_from = null;
     let life: Life;
     try {
       life = this.spec.launch(() => {
@@ -91,16 +95,8 @@ export class SupervisedChild {
     if (this.#begun) this.#begin(life);
     void life.ready.then(() => {
       if (this.#life !== life || this.#stopping) return;
-      this.#cancelTimer();
-      this.#heartbeat = startHeartbeat({
-        clock,
-        ...heartbeat,
-        ask: () => life.ask(),
-        silent: () =>
-          life.kill(
-            overdue(`The ${name} component did not answer a heartbeat for ${heartbeat.timeout_ms} ms`),
-          ),
-      });
+      this.#ran_from = clock.monotonic();
+      this.#listen(life, heartbeat.timeout_ms, 'did not answer a heartbeat');
       logger.info({ child: name, restarts: this.#view.restarts }, 'component running');
       this.#become({ state: 'running', started_at: clock.now() });
       this.#settled.resolve();
@@ -117,17 +113,35 @@ export class SupervisedChild {
   }
 
   #begin(life: Life): void {
-    const { name, start_limit_ms } = this.spec;
-    this.#cancelTimer = this.#rules.clock.after(start_limit_ms, () =>
-      life.kill(overdue(`The ${name} component was not ready within ${start_limit_ms} ms`)),
-    );
+    this.#listen(life, this.spec.start_limit_ms, 'did not become ready');
     life.begin();
+  }
+
+  /** Kills a life that had so much time and answered nothing. */
+  #listen(life: Life, timeout_ms: number, what: string): void {
+    const { clock, heartbeat } = this.#rules;
+    this.#heartbeat?.stop();
+    this.#heartbeat = startHeartbeat({
+      ...{ clock, interval_ms: heartbeat.interval_ms, timeout_ms },
+      ask: () => life.ask(),
+      work: () => life.work(),
+      silent: () =>
+        life.kill(
+          new CodedError(
+            'component_unavailable',
+            `The ${this.spec.name} component ${what} although it had ${timeout_ms} ms of time for it`,
+          ),
+        ),
+    });
   }
 
   #afterEnd(reason: Error): void {
     const { clock, logger, restart } = this.#rules;
     const last_error = messageOf(reason).slice(0, MAX_LAST_ERROR);
-    const decision = decideRestart(restart, this.#restarts, clock.now());
+    const decision = decideRestart(restart, {
+      before: this.#restarts,
+      ran_ms: this.#ran_from === null ? 0 : clock.monotonic() - this.#ran_from,
+    });
     const facts = { child: this.spec.name, err: reason };
     if (decision.action === 'give_up') {
       const level = this.spec.essential ? 'fatal' : 'error';
@@ -137,8 +151,8 @@ export class SupervisedChild {
       this.#settled.resolve();
       return;
     }
-    const { nth, after_ms, restarts } = decision;
-    this.#restarts = restarts;
+    const { nth, after_ms } = decision;
+    this.#restarts = nth;
     const level = nth === 1 ? 'info' : nth === 2 ? 'warn' : 'error';
     logger[level]({ ...facts, nth, after_ms }, 'component ended; restarting it');
     this.#become({ state: 'restarting', last_error });
@@ -152,8 +166,4 @@ export class SupervisedChild {
     this.#view = { ...this.#view, ...change };
     this.#changed();
   }
-}
-
-function overdue(sentence: string): CodedError {
-  return new CodedError('component_unavailable', sentence);
 }

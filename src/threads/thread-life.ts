@@ -3,6 +3,7 @@ import { type Clock, within } from '../base/clock.ts';
 import { createDeferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { readThreadWork } from '../platform/thread-work.ts';
 import { type Channel, portChannel } from './channel.ts';
 import type { Life } from './child.ts';
 import type { ControlKind } from './frame.ts';
@@ -12,7 +13,13 @@ import { THREAD_FLAGS, YOUNG_MB } from './thread-flags.ts';
 const END_GRACE_MS = 1_000;
 
 /** The `workerData` of the thread's entry. */
-export type ThreadData = { name: string; settings: unknown; fault_injection: boolean };
+export type ThreadData = {
+  name: string;
+  settings: unknown;
+  fault_injection: boolean;
+  /** Where the thread writes its number, as the kernel has it. */
+  thread: Int32Array;
+};
 
 /** The part of a peer that a life needs. */
 type Conversation = {
@@ -23,7 +30,7 @@ type Conversation = {
 
 export type ThreadLifeOptions = {
   url: URL;
-  data: ThreadData;
+  data: Omit<ThreadData, 'thread'>;
   memory_mb: number;
   young_mb?: number | undefined;
   clock: Clock;
@@ -47,7 +54,8 @@ export function launchThread(options: ThreadLifeOptions): Life {
     ended.resolve(reason);
     peer.close(reason);
   };
-  const worker = startWorker(options, port2, end);
+  const thread = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const worker = startWorker(options, { port: port2, thread }, end);
   const kill = (reason: Error): void => {
     end(reason);
     void worker?.terminate();
@@ -80,6 +88,7 @@ export function launchThread(options: ThreadLifeOptions): Life {
     ended: ended.promise,
     begin: () => peer.control('begin'),
     ask: () => peer.control('ping'),
+    work: () => readThreadWork(thread[0]!),
     kill,
     async stop(limit_ms) {
       is_stopping = true;
@@ -93,14 +102,14 @@ export function launchThread(options: ThreadLifeOptions): Life {
 
 function startWorker(
   options: ThreadLifeOptions,
-  port: MessageChannel['port2'],
+  own: { port: MessageChannel['port2']; thread: Int32Array },
   end: (reason: Error) => void,
 ): Worker | null {
   try {
     return new Worker(options.url, {
       name: options.data.name,
-      workerData: { ...options.data, port },
-      transferList: [port],
+      workerData: { ...options.data, ...own },
+      transferList: [own.port],
       execArgv: THREAD_FLAGS,
       resourceLimits: {
         maxOldGenerationSizeMb: options.memory_mb,

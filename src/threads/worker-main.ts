@@ -5,6 +5,7 @@ import { CodedError } from '../base/errors.ts';
 import { createLogger, type Logger, standardOutput } from '../base/logger.ts';
 import type { CallTable, EventTable, NoEvents } from '../contract/threads/call-table.ts';
 import { hostCalls } from '../contract/threads/host.ts';
+import { ownThreadId } from '../platform/thread-work.ts';
 import type { Caller, Handlers } from './calls.ts';
 import { portChannel } from './channel.ts';
 import { createPeer, type Hear, type Notify } from './peer.ts';
@@ -53,6 +54,7 @@ export async function runComponent<
   H extends EventTable = NoEvents,
 >(program: ComponentProgram<S, C, E, H>): Promise<void> {
   const data = workerData as ThreadData & { settings: S; port: MessagePort };
+  data.thread[0] = ownThreadId();
   const logger = createLogger({
     component: program.name,
     level: data.settings.log_level,

@@ -39,7 +39,7 @@ export function describeDeaths(name: Exclude<keyof ReturnType<typeof realCompone
 
     beforeAll(async () => {
       supervisor = createSupervisor({
-        ...quickRules(DEATHS.length, 6_000),
+        ...quickRules(DEATHS.length),
         children: Object.values(components),
         onEssentialFailed: () => undefined,
       });

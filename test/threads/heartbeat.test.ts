@@ -2,9 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { startHeartbeat } from '../../src/threads/heartbeat.ts';
 
-function start(answers: () => boolean, timeout_ms = 5_000) {
+/** What the thread did since the last look, in milliseconds: `asleep` and `runs` are time that it had. */
+type Spell = 'asleep' | 'runs' | 'starved';
+
+function start(answers: () => boolean, { timeout_ms = 5_000, spell = (): Spell => 'asleep' } = {}) {
   const clock = new FakeClock();
   const seen = { asked: 0, silent: 0 };
+  const work = { ran_ms: 0, waited_ms: 0, is_ready: false };
+  let looked = clock.monotonic();
   const heartbeat = startHeartbeat({
     clock,
     interval_ms: 1_000,
@@ -12,6 +17,14 @@ function start(answers: () => boolean, timeout_ms = 5_000) {
     ask() {
       seen.asked += 1;
       if (answers()) heartbeat.heard();
+    },
+    work() {
+      const passed = clock.monotonic() - looked;
+      looked = clock.monotonic();
+      work.is_ready = spell() !== 'asleep';
+      if (spell() === 'runs') work.ran_ms += passed;
+      if (spell() === 'starved') work.waited_ms += passed;
+      return { ...work };
     },
     silent: () => {
       seen.silent += 1;
@@ -27,20 +40,32 @@ describe('the heartbeat', () => {
     expect(seen).toEqual({ asked: 60, silent: 0 });
   });
 
-  it('reports silence once, after as many unanswered heartbeats as fit into the timeout', () => {
-    const { clock, seen } = start(() => false);
+  it.each(['asleep', 'runs'] as const)('reports silence once, of a thread that had its time: %s', (spell) => {
+    const { clock, seen } = start(() => false, { spell: () => spell });
     clock.advance(5_000);
-    expect(seen).toEqual({ asked: 5, silent: 0 });
+    expect(seen).toEqual({ asked: 1, silent: 0 });
     clock.advance(1_000);
-    expect(seen).toEqual({ asked: 5, silent: 1 });
+    expect(seen).toEqual({ asked: 1, silent: 1 });
     clock.advance(60_000);
-    expect(seen).toEqual({ asked: 5, silent: 1 });
+    expect(seen).toEqual({ asked: 1, silent: 1 });
+  });
+
+  it('reports no silence of a thread that has no time to answer, however long', () => {
+    let spell: Spell = 'starved';
+    const { clock, seen } = start(() => false, { spell: () => spell });
+    clock.advance(3_600_000);
+    expect(seen.silent).toBe(0);
+    spell = 'asleep';
+    clock.advance(6_000);
+    expect(seen.silent).toBe(1);
   });
 
   it('accepts silence that ends in time', () => {
-    let asked = 0;
-    const { clock, seen } = start(() => ++asked % 4 === 0);
-    clock.advance(120_000);
+    const { clock, seen, heartbeat } = start(() => false);
+    for (let round = 0; round < 40; round += 1) {
+      clock.advance(4_000);
+      heartbeat.heard();
+    }
     expect(seen.silent).toBe(0);
   });
 
@@ -49,7 +74,7 @@ describe('the heartbeat', () => {
     clock.advance(2_000);
     clock.jumpTo(clock.now() + 8 * 3_600_000);
     clock.advance(1_000);
-    expect(seen).toEqual({ asked: 3, silent: 0 });
+    expect(seen).toEqual({ asked: 1, silent: 0 });
     heartbeat.heard();
     clock.advance(1_000);
     expect(seen.silent).toBe(0);
@@ -61,12 +86,12 @@ describe('the heartbeat', () => {
     const wall = clock.now();
     clock.advance(1_000);
     clock.jumpTo(wall - 3_600_000);
-    clock.advance(3_600_000 + 10_000);
+    clock.advance(10_000);
     expect(seen.silent).toBe(1);
   });
 
   it('is sent at least once when the timeout is shorter than the interval, and never after it was stopped', () => {
-    const { clock, seen, heartbeat } = start(() => false, 10);
+    const { clock, seen, heartbeat } = start(() => false, { timeout_ms: 10 });
     clock.advance(1_000);
     expect(seen).toEqual({ asked: 1, silent: 0 });
     heartbeat.stop();

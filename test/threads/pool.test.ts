@@ -167,7 +167,6 @@ describe('jobs', () => {
     clock: systemClock,
     logger: silentLogger,
     thread_deaths: { intensity: 5, window_ms: 60_000 },
-    ping_limit_ms: 5_000,
   });
   beforeEach(async () => {
     supervisor = createSupervisor({ ...quickRules(1), children: [pool], onEssentialFailed: () => undefined });
@@ -257,7 +256,6 @@ describe('jobs', () => {
       clock: systemClock,
       logger: silentLogger,
       thread_deaths: { intensity: 5, window_ms: 60_000 },
-      ping_limit_ms: 5_000,
     });
     const failing = createSupervisor({
       ...quickRules(0),

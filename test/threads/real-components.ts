@@ -24,13 +24,13 @@ import { NO_SESSIONS } from '../kit/no-sessions.ts';
 /** Heap limit of the threads under test: large enough to load, small enough to fill at once. */
 export const MEMORY_MB = 48;
 
-/** Rules that show restarts quickly and forgive a busy machine; more threads have to be forgiven for longer. */
-export function quickRules(intensity: number, timeout_ms = 2_500): SupervisionRules {
+/** Rules that show restarts quickly. */
+export function quickRules(intensity: number): SupervisionRules {
   return {
     clock: systemClock,
     logger: silentLogger,
     restart: { intensity, window_ms: 600_000, backoff: { first: 10, most: 100 } },
-    heartbeat: { interval_ms: 100, timeout_ms },
+    heartbeat: { interval_ms: 100, timeout_ms: 2_000 },
     stop_timeout_ms: 3_000,
   };
 }
@@ -56,7 +56,6 @@ export function realComponents(settings: Settings) {
     url: WORKER_URLS.pool,
     jobs: { ...poolJobs, ...faultCalls },
     thread_deaths: { intensity: 1, window_ms: 600_000 },
-    ping_limit_ms: 5_000,
     max_threads: 2,
     max_queue: 4,
   });

@@ -146,7 +146,6 @@ describe('the id of a request', () => {
       clock: systemClock,
       logger: silentLogger,
       thread_deaths: { intensity: 1, window_ms: 60_000 },
-      ping_limit_ms: 5_000,
       max_threads: 1,
     });
     const life = pool.launch(() => undefined);
@@ -168,7 +167,6 @@ describe('the id of a request', () => {
       clock: systemClock,
       logger: createLogger({ component: 'pool', level: 'warn', destination }),
       thread_deaths: { intensity: 3, window_ms: 60_000 },
-      ping_limit_ms: 5_000,
       max_threads: 1,
     });
     const life = pool.launch(() => undefined);

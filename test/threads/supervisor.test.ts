@@ -13,6 +13,7 @@ class ScriptedChild implements ChildSpec {
   readonly #trace: string[];
   lives = 0;
   mute = false;
+  starved = false;
   becomeReady: () => void = () => undefined;
   die: (reason: Error) => void = () => undefined;
   finishStop: () => void = () => undefined;
@@ -41,6 +42,8 @@ class ScriptedChild implements ChildSpec {
       ask: () => {
         if (!this.mute) heard();
       },
+      // It sleeps all the time.
+      work: () => ({ ran_ms: 0, waited_ms: 0, is_ready: this.starved }),
       stop: async () => {
         this.#trace.push(`stop ${this.name}`);
         await stopped.promise;
@@ -223,14 +226,16 @@ describe('the supervisor', () => {
     expect(supervisor.views()[0]!.state).toBe('failed');
   });
 
-  it('kills a component that is not ready in time, or that becomes silent', async () => {
+  it('kills a component that answers nothing, while it starts and later, though it had its time', async () => {
     const { clock, trace, children, supervisor } = setUp(['a']);
+    children[0]!.mute = true;
     void supervisor.start();
     await turn();
-    clock.advance(5_000);
+    clock.advance(6_000);
     await turn();
-    expect(supervisor.views()[0]!.last_error).toMatch(/not ready within 5000 ms/);
+    expect(supervisor.views()[0]!.last_error).toMatch(/did not become ready although it had 5000 ms/);
     clock.advance(100);
+    children[0]!.mute = false;
     children[0]!.becomeReady();
     await turn();
     clock.advance(30_000);
@@ -239,7 +244,27 @@ describe('the supervisor', () => {
     clock.advance(4_000);
     await turn();
     expect(supervisor.views()[0]).toMatchObject({ state: 'restarting' });
-    expect(supervisor.views()[0]!.last_error).toMatch(/did not answer a heartbeat for 3000 ms/);
+    expect(supervisor.views()[0]!.last_error).toMatch(/did not answer a heartbeat although it had 3000 ms/);
+  });
+
+  it('leaves a component alone that answers nothing because others have the processor', async () => {
+    const { clock, trace, children, supervisor, states } = setUp(['a']);
+    Object.assign(children[0]!, { mute: true, starved: true });
+    const started = supervisor.start();
+    clock.advance(3_600_000);
+    children[0]!.becomeReady();
+    await started;
+    clock.advance(3_600_000);
+    expect([trace, states()]).toEqual([['launch a', 'begin a'], ['running']]);
+  });
+
+  it('lets a component start for as long as it answers', async () => {
+    const { clock, trace, children, supervisor } = setUp(['a']);
+    const started = supervisor.start();
+    clock.advance(3_600_000);
+    expect(trace).not.toContain('kill a');
+    children[0]!.becomeReady();
+    await started;
   });
 
   it('reports every change of its views, until the listener unsubscribes', async () => {

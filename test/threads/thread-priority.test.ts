@@ -18,6 +18,6 @@ it.runIf(process.platform === 'linux')('lowers the priority of one thread and no
     worker.once('error', reject);
   });
   await worker.terminate();
-  expect(priority).toBe(Math.min(19, before + 5));
+  expect(priority).toBe(Math.min(19, before + 1));
   expect(getPriority(0)).toBe(before);
 });

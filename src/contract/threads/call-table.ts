@@ -6,7 +6,12 @@ export type CallSpec = {
   output: z.ZodType;
   /** Timeout in milliseconds, after which the caller gets `deadline_exceeded`. */
   deadline_ms: number;
-  /** For a pool job: time limit of one named step in milliseconds; beyond it the thread is ended. */
+  /**
+   * For a pool job: its caller waits as long as it goes on. It fails with `deadline_exceeded` where its thread had
+   * `deadline_ms` of time for one step: it ran or waited for something, and others did not have the processor.
+   */
+  patient?: boolean;
+  /** For a pool job: the time in milliseconds that its thread may have for one named step; beyond it the thread is ended. */
   step_ms?: number;
 };
 export type CallTable = { readonly [name: string]: CallSpec };

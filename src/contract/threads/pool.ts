@@ -34,7 +34,7 @@ export type CheckedImages = z.infer<typeof checkedImagesSchema>;
 const attachedToSchema = z.union([z.object({ uid: z.string() }), z.object({ message_id: z.string() })]);
 export type AttachedTo = z.infer<typeof attachedToSchema>;
 
-/** Time limit for parsing one document, in milliseconds; within the document limits it takes about ten. */
+/** Time that a thread may have to parse one document, in milliseconds; within the document limits it takes about ten. */
 const PARSE_LIMIT_MS = 2_000;
 
 /**
@@ -56,20 +56,22 @@ const sweepSchema = storeReachSchema.extend({
   most_new: z.number().int().optional(),
 });
 
+const LISTING = { deadline_ms: 20_000, patient: true, step_ms: PARSE_LIMIT_MS };
+
 /**
  * Stateless jobs of the pool. Bulk bytes go in and come out as transferred buffers, so the main thread
  * that owns the pool never encodes them.
  */
 export const poolJobs = {
-  /** The heartbeat: the pool can run a job. */
+  /** Does nothing: the pool can run a job. */
   ping: { input: z.object({}), output: z.object({}), deadline_ms: 5_000 },
   /**
    * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first); bulk out: for
    * `decodeSweep` (fibers/sweep-result.ts).
    */
-  sweep_store: { input: sweepSchema, output: z.object({}), deadline_ms: 20_000, step_ms: PARSE_LIMIT_MS },
+  sweep_store: { input: sweepSchema, output: z.object({}), ...LISTING },
   /** Reads documents and folders that a sweep only named. Bulk in: their paths; bulk out: for `decodeReading`. */
-  read_documents: { input: sweepSchema, output: z.object({}), deadline_ms: 20_000, step_ms: PARSE_LIMIT_MS },
+  read_documents: { input: sweepSchema, output: z.object({}), ...LISTING },
   /** The identity of a store on disk, the same for every path to it. Throws the system error. */
   identify_store: {
     input: z.object({ root: z.string() }),

@@ -210,7 +210,6 @@ describe('a document whose parse does not come back', () => {
     clock: systemClock,
     logger: silentLogger,
     thread_deaths: { intensity: 1, window_ms: 60_000 },
-    ping_limit_ms: 5_000,
   });
   const supervisor = createSupervisor({
     clock: systemClock,
