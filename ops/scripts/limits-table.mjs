@@ -2182,7 +2182,7 @@ export const LIMITS = [
       [
         'threads/thread-component.ts',
         'START_LIMIT_MS',
-        'The start of a thread',
+        'The time that a thread had at its start and answered nothing; time in which others had the processor does not count',
         'milliseconds',
         'Ended and restarted',
         '',
@@ -2193,14 +2193,6 @@ export const LIMITS = [
         'The reason of a death',
         'characters',
         'Truncated',
-        '',
-      ],
-      [
-        'daemon.ts',
-        'POOL_PING_LIMIT_MS',
-        'A heartbeat of the pool',
-        'milliseconds',
-        'The pool is restarted',
         '',
       ],
       [
@@ -2379,6 +2371,7 @@ export const NOT_LIMITS = {
     'recorder/mirror-copy.ts ORDER_BYTES',
     'threads/job-step.ts MOST_TOKEN_BYTES',
     'daemon.ts DATA_DEPTH',
+    'threads/time-had.ts MOST_INTERVALS',
     'http/exchange.ts READ_AHEAD_BYTES',
     'cli/verbs/meeting.ts PAUSE_BYTES',
     'cli/verbs/meeting/play.ts FRAME_BYTES',

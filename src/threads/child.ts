@@ -1,4 +1,4 @@
-import type { ThreadWork } from '../platform/thread-work.ts';
+import type { ThreadWork } from './thread-work.ts';
 
 /** One life of a component, from its launch to its end. */
 export type Life = {

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { ThreadWork } from '../platform/thread-work.ts';
+import type { ThreadWork } from './thread-work.ts';
 import { TimeHad } from './time-had.ts';
 
 export type Heartbeat = {

@@ -3,7 +3,6 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { silentLogger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import type { CallTable } from '../contract/threads/call-table.ts';
-import { ownThreadId } from '../platform/thread-work.ts';
 import { bulkBuffer } from './bulk.ts';
 import type { Handlers } from './calls.ts';
 import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
@@ -11,6 +10,7 @@ import { createHeapRelease } from './heap-release.ts';
 import { JobStep } from './job-step.ts';
 import { errorFrame, serveCall } from './serve-call.ts';
 import { stepBack } from './thread-priority.ts';
+import { ownThreadId } from './thread-work.ts';
 
 /** The message that carries a job to a pool thread and its result back: a msgpack frame and bulk bytes. */
 export type JobPacket = {

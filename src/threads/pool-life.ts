@@ -3,7 +3,6 @@ import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { requestScope, runForRequest } from '../base/request-scope.ts';
-import { readThreadWork } from '../platform/thread-work.ts';
 import { bulkBuffer } from './bulk.ts';
 import { diedInStep, lateAnswer, stuckStep, takenBack, tooManyCalls, unavailable } from './calls.ts';
 import type { Life } from './child.ts';
@@ -12,7 +11,9 @@ import { JobStep } from './job-step.ts';
 import type { JobPacket } from './pool-entry.ts';
 import { PoolThreads } from './pool-threads.ts';
 import { decideRestart, type RestartPolicy } from './restart-policy.ts';
+import { START_LIMIT_MS } from './thread-component.ts';
 import { isOutOfMemory } from './thread-life.ts';
+import { readThreadWork } from './thread-work.ts';
 import { TimeHad } from './time-had.ts';
 
 /** Limit of ended threads that are stuck in the kernel; beyond it the pool refuses jobs until some have exited. */
@@ -20,8 +21,6 @@ const MAX_STUCK_THREADS = 16;
 const END_GRACE_MS = 1_000;
 /** How often the thread of a job is looked at, in milliseconds. */
 const LOOK_MS = 1_000;
-/** Time (`time-had.ts`) that the first thread may have until it has run a job, in milliseconds. */
-const START_LIMIT_MS = 30_000;
 
 export type PoolLifeOptions = {
   url: URL;

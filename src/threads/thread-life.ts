@@ -3,11 +3,11 @@ import { type Clock, within } from '../base/clock.ts';
 import { createDeferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { readThreadWork } from '../platform/thread-work.ts';
 import { type Channel, portChannel } from './channel.ts';
 import type { Life } from './child.ts';
 import type { ControlKind } from './frame.ts';
 import { THREAD_FLAGS, YOUNG_MB } from './thread-flags.ts';
+import { readThreadWork } from './thread-work.ts';
 
 /** How long to wait for a thread that was told to end before it is abandoned. */
 const END_GRACE_MS = 1_000;

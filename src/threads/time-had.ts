@@ -1,4 +1,4 @@
-import type { ThreadWork } from '../platform/thread-work.ts';
+import type { ThreadWork } from './thread-work.ts';
 
 /** Looks that came later than so many intervals find this process stalled or stopped, and not the other thread. */
 const MOST_INTERVALS = 2;

@@ -5,12 +5,12 @@ import { CodedError } from '../base/errors.ts';
 import { createLogger, type Logger, standardOutput } from '../base/logger.ts';
 import type { CallTable, EventTable, NoEvents } from '../contract/threads/call-table.ts';
 import { hostCalls } from '../contract/threads/host.ts';
-import { ownThreadId } from '../platform/thread-work.ts';
 import type { Caller, Handlers } from './calls.ts';
 import { portChannel } from './channel.ts';
 import { createPeer, type Hear, type Notify } from './peer.ts';
 import { createPoolCaller, type PoolCaller } from './pool-caller.ts';
 import type { ThreadData } from './thread-life.ts';
+import { ownThreadId } from './thread-work.ts';
 
 /** What a component receives inside its thread. */
 export type ComponentContext<S, E extends EventTable> = {

@@ -39,6 +39,7 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
     reason: 'a writer: makes new files only',
   },
   'src/mux/tmux-client.ts': { uses: ['readFileSync'], reason: 'reads the kernel’s table of sockets' },
+  'src/threads/thread-work.ts': { uses: ['readFileSync'], reason: 'reads the kernel’s facts of a thread' },
   'src/threads/fault-injection.ts': { uses: ['openSync'], reason: 'gets stuck on purpose, in tests alone' },
 };
 

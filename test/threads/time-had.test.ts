@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ThreadWork } from '../../src/platform/thread-work.ts';
+import type { ThreadWork } from '../../src/threads/thread-work.ts';
 import { TimeHad } from '../../src/threads/time-had.ts';
 
 const SECOND = 1_000;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
-import { readThreadWork } from '../../src/platform/thread-work.ts';
+import { readThreadWork } from '../../src/threads/thread-work.ts';
 import { until } from '../kit/until.ts';
 
-const MODULE = new URL('../../src/platform/thread-work.ts', import.meta.url).href;
+const MODULE = new URL('../../src/threads/thread-work.ts', import.meta.url).href;
 
 /** A thread that tells its number and then does this. */
 async function startThread(then: string): Promise<{ worker: Worker; thread: number }> {
