@@ -137,8 +137,10 @@ const DATA_DEPTH = 3;
 
 /** An exit joins every thread, and one in an endless system call never comes: no code can be told then. */
 async function endByForce(say: (text: string) => void, stuck: number): Promise<void> {
-  const held = stuck === 1 ? 'One thread is' : `${stuck} threads are`;
-  say(`${held} held by the system, as by a disk that does not answer; ended by SIGKILL.\n`);
+  const left = stuck === 1 ? 'One thread' : `${stuck} threads`;
+  say(
+    `${left} did not end: the machine is busy, or a disk does not answer. Ended by SIGKILL; nothing is lost.\n`,
+  );
   await new Promise<void>((resolve) => {
     process.stdout.write('', () => process.stderr.write('', () => resolve()));
   });
