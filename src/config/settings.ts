@@ -349,6 +349,12 @@ export const SETTINGS = {
   ),
   start_burst: whole('SVC_START_BURST', 100, 1, 'Workers started at once before starts are spaced'),
   start_spacing_ms: whole('SVC_START_SPACING_MS', 1_000, 0, 'Time between two starts after that'),
+  worker_nice: whole(
+    'SVC_WORKER_NICE',
+    5,
+    0,
+    'Nice value of workers, so that the daemon goes before them on a busy machine; 0 turns it off',
+  ),
   kill_grace_ms: whole(
     'SVC_KILL_GRACE_MS',
     3_000,

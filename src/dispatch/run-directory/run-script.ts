@@ -33,6 +33,8 @@ export type RunScript = {
   again?: boolean;
   /** How the agent enters a memory group of its own; null for none. */
   memory: GroupEntry | null;
+  /** By how much the daemon goes before the agent and all that it starts, as `nice -n` takes it. */
+  nice?: number;
 };
 
 /**
@@ -138,14 +140,15 @@ fi
 
 /** The lines that run the agent and set `_svc_code`. A group that cannot be made keeps no worker from its work. */
 function runAgent(script: RunScript, words: string[]): string {
-  const { memory, run_dir } = script;
+  const { memory, run_dir, nice = 0 } = script;
+  const last = nice === 0 ? [] : ['command', '-p', 'nice', '-n', String(nice)];
   const input = script.prompt_on_stdin ? ` <${quote(`${run_dir}/${RUN_FILES.prompt}`)}` : '';
   const run = (before: string[], text: string) =>
     [...before, '/bin/sh', '-c', quote(text), words[0], ...words].join(' ') + input;
   const start = recordAndBecome(script, memory?.kind === 'cgroup' ? memory : null);
-  const direct = `    ${run([], start)}\n    _svc_code=$?`;
+  const direct = `    ${run(last, start)}\n    _svc_code=$?`;
   if (memory?.kind !== 'systemd') return direct;
-  return `    ${run(memory.argv.map(quote), insideScope(run_dir, start))} 9>&2 2>${quote(`${run_dir}/${RUN_FILES.memory_error}`)}
+  return `    ${run([...last, ...memory.argv.map(quote)], insideScope(run_dir, start))} 9>&2 2>${quote(`${run_dir}/${RUN_FILES.memory_error}`)}
     _svc_code=$?
     if [ ! -e ${quote(`${run_dir}/${RUN_FILES.memory_group}`)} ]; then
   ${direct.replaceAll('\n', '\n  ')}
@@ -181,13 +184,13 @@ export function runScriptCommand(run_dir: string): string[] {
 
 /** Script of the process that writes down who it is and then becomes the agent; start times as in `platform/process-facts.ts`. */
 function recordAndBecome(
-  { run_dir, own_worktree = false }: RunScript,
+  { run_dir, own_worktree = false, nice = 0 }: RunScript,
   memory: Extract<GroupEntry, { kind: 'cgroup' }> | null,
 ): string {
   const file = quote(`${run_dir}/${RUN_FILES.agent_pid}`);
   const temporary = quote(`${run_dir}/${RUN_FILES.agent_pid}.tmp`);
   const end = quote(`${run_dir}/${RUN_FILES.end}`);
-  return `${memory === null ? '' : enterGroup(run_dir, memory)}
+  return `${nice === 0 ? '' : stepBack(nice)}${memory === null ? '' : enterGroup(run_dir, memory)}
 _svc_start=
 if [ -r "/proc/$$/stat" ]; then
   read -r _svc_stat <"/proc/$$/stat"
@@ -201,6 +204,11 @@ fi
 [ ! -e ${end} ] || exit 143
 ${own_worktree ? setUpOnce(quote(`${run_dir}/${RUN_FILES.setup}`)) : ''}exec "$@"
 `;
+}
+
+/** A line for kernels that group processes by their sessions: there, the nice value of a process counts only in its group. */
+function stepBack(nice: number): string {
+  return `[ ! -w /proc/self/autogroup ] || { printf %s ${nice} >/proc/self/autogroup; } 2>/dev/null || :`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,6 +44,7 @@ async function start(
     memory?: GroupEntry;
     own_worktree?: boolean;
     again?: boolean;
+    nice?: number;
     /** In the folder of a start before. */
     once_more?: boolean;
   },
@@ -65,6 +66,7 @@ async function start(
       memory: options.memory ?? null,
       own_worktree: options.own_worktree ?? false,
       again: options.again ?? false,
+      nice: options.nice ?? 0,
     }),
   );
   return runProcess({
@@ -110,6 +112,20 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
     expect(await start({ ...work, once_more: true, again: true }, shell)).toMatchObject({
       code: 3,
       stdout: 'at work\n',
+    });
+  });
+
+  it('lets the agent and what it starts go after others, by the nice value that is asked for', async () => {
+    const own = getPriority();
+    const result = await start(
+      { argv: agent("require('child_process').spawnSync('nice', { stdio: 'inherit' })"), nice: 3 },
+      shell,
+    );
+    expect(result).toMatchObject({
+      kind: 'exited',
+      code: 0,
+      stdout: `${Math.min(19, own + 3)}\n`,
+      stderr: '',
     });
   });
 

@@ -19,6 +19,7 @@ export const checkMuxServer: Check = async ({ daemon: found, settings }) => {
     return [
       ...server(poll_health.mux, settings.tmux_socket),
       memory(worker_memory),
+      priority(settings.worker_nice),
       ...incidents.map(incident),
     ];
   } catch (error) {
@@ -67,6 +68,15 @@ function memory({ mechanism, detail, worker_bytes, total_bytes }: WorkerMemoryVi
   return ok(
     'worker memory',
     `${mechanism} (${detail}): ${show(worker_bytes)} for each worker, ${show(total_bytes)} for all together`,
+  );
+}
+
+function priority(nice: number): Finding {
+  return ok(
+    'worker priority',
+    nice === 0
+      ? 'as that of the daemon: SVC_WORKER_NICE is 0'
+      : `nice ${nice}: on a busy machine the daemon goes before its workers`,
   );
 }
 

@@ -70,6 +70,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     prompt_bytes,
     prompt_on_stdin: plan.prompt_on_stdin,
     memory: world.workerMemory.entry(launch_id, agent),
+    nice: world.settings.worker_nice,
     env,
   });
   return { record, text: checked.prompt, prompt, script, files: plan.files, argv: plan.argv, env };

@@ -69,7 +69,7 @@ function nameTaken({ settings }: Pick<World, 'settings'>, { mux_session }: Run):
 
 /** What a start writes into its run directory and hands to its worker; nothing is written yet. */
 export function composeStart(
-  world: Pick<World, 'runDirectories' | 'workerEnv'>,
+  world: Pick<World, 'runDirectories' | 'settings' | 'workerEnv'>,
   document: FiberDocument,
   planned: PlannedRun,
 ): { claim: Parameters<World['runDirectories']['claim']>[0]; env: Record<string, string> } {
@@ -84,6 +84,7 @@ export function composeStart(
     prompt_on_stdin: plan.prompt_on_stdin,
     memory: planned.memory,
     own_worktree: worktreeOf(document) !== null,
+    nice: world.settings.worker_nice,
     env,
   });
   const manifest = manifestOfRun(run, document.leaf);
