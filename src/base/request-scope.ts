@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-type Scope = { id: string | undefined; asked_by: string | undefined };
+/** Who is told that a call did not answer in time, while it goes on; null once nobody waits for it any more. */
+type Patience = { late: ((error: Error) => void) | null };
+type Scope = { id: string | undefined; asked_by: string | undefined; patience?: Patience };
 const storage = new AsyncLocalStorage<Scope>();
 
 /**
@@ -19,4 +21,21 @@ export function requestAskedBy(): string | undefined {
 /** Runs code for a request, or for none if `id` is undefined; everything that it awaits or starts has the same id. */
 export function runForRequest<T>(id: string | undefined, run: () => T, asked_by?: string): T {
   return storage.run({ id, asked_by }, run);
+}
+
+/** How long the running code waits for calls to other threads: their deadlines end its answer, and not its work, where this is set. */
+export function requestPatience(): Patience | undefined {
+  return storage.getStore()?.patience;
+}
+
+/** Runs work to its end, however late its calls answer: `late` is told of the first call that did not in time. */
+export async function runToItsEnd<T>(late: (error: Error) => void, run: () => Promise<T>): Promise<T> {
+  const { id, asked_by } = storage.getStore() ?? { id: undefined, asked_by: undefined };
+  const patience: Patience = { late };
+  try {
+    return await storage.run({ id, asked_by, patience }, run);
+  } finally {
+    // What the work has left running is not waited for.
+    patience.late = null;
+  }
 }

@@ -29,6 +29,8 @@ export type DataPaths = {
   attachments_dir: string;
   /** Messages to sessions, with their receipts. */
   messages_dir: string;
+  /** Answers to writes by the ids that their callers gave them, one folder for each day. */
+  answers_dir: string;
   /** The sockets on which sessions take messages. */
   session_sockets_dir: string;
   /** Cache of the token counts of sessions; may be deleted at any time. */
@@ -59,6 +61,7 @@ export function dataPaths(settings: Settings): DataPaths {
     bin_dir: join(data_dir, 'bin'),
     attachments_dir: join(data_dir, 'attachments'),
     messages_dir: join(data_dir, 'messages'),
+    answers_dir: join(data_dir, 'answers'),
     session_sockets_dir: join(data_dir, 'session-sockets'),
     spend_dir: join(data_dir, 'cache', 'spend'),
     remote_temporal_dir: join(data_dir, 'remote-temporal'),

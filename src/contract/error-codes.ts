@@ -136,6 +136,8 @@ const ERROR_STATUS = {
   /** Daemons pass the request on in a circle, or over too many hosts. */
   forwarding_loop: 508,
   deadline_exceeded: 504,
+  /** The daemon ended while it carried the request out, which is not done again. */
+  outcome_unknown: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,
   version_not_supported: 505,

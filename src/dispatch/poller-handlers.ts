@@ -1,4 +1,5 @@
 import { isCoded } from '../base/errors.ts';
+import { dataPaths } from '../config/paths.ts';
 import { agentsReplySchema } from '../contract/agent.ts';
 import { DEFAULT_SURFACE, type Surface } from '../contract/surface.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
@@ -16,6 +17,7 @@ import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.
 import { contextTarget } from './requests/context-target.ts';
 import { storeForNew } from './requests/document-requests.ts';
 import { DocumentWrites } from './requests/document-writes.ts';
+import { KeptAnswers } from './requests/kept-answers.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
 import { messageTarget } from './requests/message-target.ts';
 import { openTerminal } from './requests/open-terminal.ts';
@@ -71,6 +73,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
   const surfaceOf = ({ surface = DEFAULT_SURFACE }: { surface?: Surface | undefined }) =>
     dispatcher.surfaces[surface];
   const epoch = world.newUlid();
+  const answers = new KeptAnswers(dataPaths(settings).answers_dir, () => world.clock.now());
   return withStorageErrors<Handlers<typeof pollerCalls>>(settings.data_dir, {
     feed({ svc, body }) {
       const { etag, bytes } = body
@@ -114,6 +117,11 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return lost === undefined
         ? dismissIncident(memory, request)
         : dismissCapture(memory, lost.captures, request);
+    },
+    begin_write: ({ id, content }) => ({ kept: answers.begin(id, content) }),
+    end_write({ id, answer }) {
+      answers.end(id, answer);
+      return {};
     },
     async dispatch(request) {
       await listUntilKnown(documents, loop, request.fiber_id);

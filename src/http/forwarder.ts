@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
 import { ASKED_BY_HEADER, senderOf } from '../contract/asked-by.ts';
 import { ANSWERED_BY_HEADER, answererFault, HOPS_HEADER } from '../contract/http/forwarding.ts';
+import { IDEMPOTENCY_KEY_HEADER } from '../contract/http/idempotency.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { KeptConnections, LEAST_BYTES_PER_MS, openRequest } from '../platform/http-client.ts';
 import { serverAt } from '../platform/own-socket.ts';
@@ -40,7 +41,7 @@ export type ForwarderOptions = {
 /** What of a request matters to the daemon that it is for. */
 const PASSED_ON = [
   ...['accept', 'accept-encoding', 'content-type', 'range', 'if-range'],
-  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],
+  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', IDEMPOTENCY_KEY_HEADER],
 ];
 /** What of an answer concerns its content; the rest is about the connection, or for the daemon to say that the client asked. */
 const RELAYED =

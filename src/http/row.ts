@@ -80,6 +80,12 @@ export type Row = {
   /** May answer at once or later; an answer given at once costs no turn of the event loop. */
   handler(request: RequestView): Reply | Promise<Reply>;
   /**
+   * Answers a request that came before under its id, which its caller gave in `message_id` or in the header
+   * `Idempotency-Key`. `first` is the answer that it had; null where it is not known whether it was carried out. Without it,
+   * `first` is the answer, and what is not known is not done again.
+   */
+  repeated?(request: RequestView, first: Reply | null): Reply | Promise<Reply>;
+  /**
    * Answers a request for another host in place of `handler`; without it the daemon of that host is asked. `hops` are the
    * hosts that passed the request on.
    */
@@ -93,10 +99,11 @@ type RequestOf<Q extends z.ZodType, B extends z.ZodType | 'bytes'> = RequestView
 
 /** Checks a handler against the schemas of its own row. */
 export function defineRow<Q extends z.ZodType, B extends z.ZodType | 'bytes'>(
-  row: Omit<Row, 'query' | 'body' | 'handler' | 'remote'> & {
+  row: Omit<Row, 'query' | 'body' | 'handler' | 'repeated' | 'remote'> & {
     query?: Q;
     body?: B;
     handler(request: RequestOf<Q, B>): Reply | Promise<Reply>;
+    repeated?(request: RequestOf<Q, B>, first: Reply | null): Reply | Promise<Reply>;
     remote?(request: RequestOf<Q, B>, host: string, hops: readonly string[]): Reply | Promise<Reply>;
   },
 ): Row {

@@ -1,5 +1,6 @@
 import { sleep } from '../base/clock.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
+import { SameRequests } from '../base/same-requests.ts';
 import type { Receipt } from '../contract/http/messages.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { MessageLine } from '../contract/ledger.ts';
@@ -47,7 +48,7 @@ export class MessagesService {
   readonly #world: DeliveryWorld;
   readonly #limits: DeliveryLimits;
   /** Requests in progress by message id. */
-  readonly #asked = new Map<string, { request: string; answer: Promise<Receipt> }>();
+  readonly #asked = new SameRequests<Receipt>();
   readonly #queues: SessionQueues;
   readonly #pairs: PairLimit;
   readonly #context: ContextDelivery;
@@ -134,19 +135,13 @@ export class MessagesService {
       );
     const message = { ...request, address: printAddress(address) };
     if (dry_run === true) return this.#rehearse(message, address);
-    const same = this.#asked.get(message.message_id);
-    if (same !== undefined) {
-      requireSame(same.request, message, this.#world.store.read(message.message_id)?.receipt);
-      const limit = this.#limits.observe + SAME_ID_MS;
-      return Promise.race([same.answer, sleep(clock, limit).then(() => this.#known(message))]);
-    }
-    const answer = this.#answer(message, address, bytes);
-    this.#asked.set(message.message_id, { request: digestOf(message), answer });
-    try {
-      return await answer;
-    } finally {
-      this.#asked.delete(message.message_id);
-    }
+    const { content, work, is_first } = this.#asked.join(message.message_id, digestOf(message), () =>
+      this.#answer(message, address, bytes),
+    );
+    if (is_first) return work;
+    requireSame(content, message, this.#world.store.read(message.message_id)?.receipt);
+    const limit = this.#limits.observe + SAME_ID_MS;
+    return Promise.race([work, sleep(clock, limit).then(() => this.#known(message))]);
   }
 
   /** What the message would do now. */

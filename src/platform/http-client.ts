@@ -149,9 +149,7 @@ export async function requestBytes(request: HttpRequest): Promise<HttpBytes> {
   const call = await openRequest({ to, method, path, headers, signal });
   return new Promise((resolve, reject) => {
     const failed = (cause: Error) =>
-      reject(
-        deadline.aborted ? new AnswerTooLate(deadline_ms, cause) : new Error(messageOf(cause), { cause }),
-      );
+      reject(deadline.aborted ? new AnswerTooLate(deadline_ms, cause) : new Error(wordsOf(cause), { cause }));
     call.on('error', failed);
     call.on('response', (response) => {
       const chunks: Buffer[] = [];
@@ -174,6 +172,13 @@ export async function requestBytes(request: HttpRequest): Promise<HttpBytes> {
     });
     call.end(bytes);
   });
+}
+
+/** A server that ends closes its connections, which the system tells in several ways. */
+function wordsOf(error: NodeJS.ErrnoException): string {
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE'
+    ? 'it closed the connection'
+    : messageOf(error);
 }
 
 /** As `requestBytes`, with the body parsed; one that is not JSON is no usable answer. */

@@ -12,9 +12,9 @@ import type { Rehearsal } from '../contract/http/rehearsal.ts';
 import { firstTextForAgent } from '../contract/message-text.ts';
 import { printAddress } from '../contract/session-address.ts';
 import type { StartRequest } from '../contract/threads/poller.ts';
+import type { Reply } from '../http/reply.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { Deliveries, type DeliveryAnswer, type Worker } from './deliveries.ts';
 
 /** Who writes where nobody says it. */
 const SOMEBODY = 'the operator';
@@ -26,6 +26,12 @@ const LOOK_MS = 250;
 /** How often a text is given to a worker, or to a start, where each worker ends before it has it. */
 const MOST_TRIES = 3;
 
+/** What a delivery is answered with. */
+type DeliveryAnswer = { status: number; json: unknown };
+
+/** The fiber of a delivery, and its worker: the address of its session and the run; null if it has none. */
+type Worker = { id: string; address: string | null; run_id: string | null };
+
 /** A text, who writes it, and the id that it has as a message. */
 type Said = { text: string; from: string; message_id: string };
 
@@ -33,16 +39,18 @@ type Started = Dispatched | Refused | Rehearsal;
 
 export type Deliver = {
   deliver(request: DeliverRequest): Promise<DeliveryAnswer>;
+  /** The delivery of a `message_id` again, with the answer that it had; null where that is not known. */
+  deliverAgain(request: DeliverRequest, first: Reply | null): Promise<Reply>;
   /** `POST /dispatch`: its text is in the prompt of the worker that it starts, or a message to the one that runs. */
-  dispatch(request: DispatchRequest): Promise<Started>;
+  dispatch(request: DispatchRequest, again?: Again): Promise<Started>;
   /** The session of the fiber's worker, which is waited for while it starts, so many milliseconds at most. */
   sessionOf(fiber_id: string, wait_ms?: number): Promise<Worker>;
 };
 
-/**
- * Gives a text to the worker of a fiber of this host, or starts one with it (WPL-1, WPL-10). One with a `message_id` is made
- * once.
- */
+/** The id of a request, and whether it may have been carried out before. */
+type Again = Pick<StartRequest, 'message_id' | 'is_repeat'>;
+
+/** Gives a text to the worker of a fiber of this host, or starts one with it (WPL-1, WPL-10). */
 export function createDeliver(
   { messages, poller }: Pick<Callers, 'messages' | 'poller'>,
   { host, clock }: Pick<RouteContext, 'host' | 'clock'>,
@@ -89,10 +97,12 @@ export function createDeliver(
   };
   const send = (address: string, { text, from, message_id }: Said, dry_run = false) =>
     messages.call('send', { ...{ address, text, from, message_id, dry_run }, wake: true });
+  const keptReceipt = async (message_id: string): Promise<Receipt | null> =>
+    (await messages.call('texts', { ids: [message_id] })).messages[0]?.receipt ?? null;
   const give = async (
     { text, from = SOMEBODY, message_id, dry_run = false }: DeliverRequest,
     { id, address, run_id }: Worker,
-    as_message: string = message_id ?? randomUUID(),
+    { as_message = message_id ?? randomUUID(), is_repeat = false } = {},
   ): Promise<DeliveryAnswer> => {
     const said = { text, from, message_id: as_message };
     if (address !== null) {
@@ -107,7 +117,7 @@ export function createDeliver(
     const outcome = await startOrTell(
       {
         ...{ fiber_id: id, force: true, user_message, dry_run, resume_mode: 'continue' },
-        ...{ ends_only: address === null ? null : run_id, message_id },
+        ...{ ends_only: address === null ? null : run_id, message_id, is_repeat },
       },
       said,
     );
@@ -121,26 +131,43 @@ export function createDeliver(
     const delivery = outcome.resumed === true ? 'resume' : 'dispatch';
     return { status: 200, json: { ...outcome, delivered: true, delivery } };
   };
-  const deliveries = new Deliveries();
   return {
     sessionOf,
-    async dispatch(request) {
+    async dispatch(request, again = {}) {
       const text = request.user_message ?? '';
-      if (request.dry_run === true || text.trim() === '') return poller.call('dispatch', request);
-      const outcome = await startOrTell(request, { text, from: SOMEBODY, message_id: randomUUID() });
+      const asked = { ...request, ...again };
+      if (request.dry_run === true || text.trim() === '') return poller.call('dispatch', asked);
+      const { message_id = randomUUID(), is_repeat } = again;
+      const kept = is_repeat === true ? await keptReceipt(message_id) : null;
+      if (kept !== null) throw new CodedError('outcome_unknown', `${toldNote(kept)}; see: svc status`);
+      const outcome = await startOrTell(asked, { text, from: SOMEBODY, message_id });
       if (!('receipt' in outcome) || outcome.receipt === undefined) return outcome;
       return { ...outcome, notes: [...(outcome.notes ?? []), toldNote(outcome.receipt)] };
     },
     async deliver(request) {
       const { message_id, dry_run, fiber_id } = request;
-      if (message_id === undefined || dry_run) return give(request, await sessionOf(fiber_id));
-      return deliveries.once(message_id, request, {
-        // The poller knows whether a worker was started with it by an earlier request, of which no answer came.
-        worker: async () => ({ id: fiber_id, address: null, run_id: null }),
-        deliver: (worker, as_message) => give(request, worker, as_message),
-      });
+      // One with an id is the same start when it is repeated, whatever its worker was the first time.
+      const by_id = message_id !== undefined && dry_run !== true;
+      return give(request, by_id ? { id: fiber_id, address: null, run_id: null } : await sessionOf(fiber_id));
+    },
+    async deliverAgain(request, first) {
+      const { fiber_id: id, message_id = '' } = request;
+      const receipt = first === null ? await keptReceipt(message_id) : receiptOf(first);
+      if (receipt === null)
+        return first ?? give(request, { id, address: null, run_id: null }, { is_repeat: true });
+      const { address } = receipt;
+      return give(request, { id, address, run_id: null }, { as_message: receipt.message_id });
     },
   };
+}
+
+/** Of one that became a message to a session. */
+function receiptOf(answer: Reply): Receipt | null {
+  const { delivery, receipt } = ('json' in answer ? answer.json : {}) as {
+    delivery?: string;
+    receipt?: Receipt;
+  };
+  return delivery === 'message' && receipt !== undefined ? receipt : null;
 }
 
 /** A prompt may have what a terminal would take as a key. */

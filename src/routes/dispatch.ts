@@ -14,6 +14,7 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { Deliver } from './deliver.ts';
+import { keyOf } from './once-by-id.ts';
 
 /** A fault of the daemon itself has these statuses too. */
 const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
@@ -42,10 +43,11 @@ export function dispatchRows(
         502: refusedOrErrorSchema,
         503: refusedOrErrorSchema,
       },
-      async handler({ body }) {
-        const outcome = await dispatch(body);
-        return { status: 'reason' in outcome ? refusalStatus(outcome.reason) : 200, json: outcome };
+      async handler(request) {
+        return started(await dispatch(request.body, { message_id: keyOf(request) }));
       },
+      repeated: async (request, first) =>
+        first ?? started(await dispatch(request.body, { message_id: keyOf(request), is_repeat: true })),
     }),
     defineRow({
       method: 'POST',
@@ -76,4 +78,8 @@ export function dispatchRows(
       },
     }),
   ];
+}
+
+function started(outcome: Awaited<ReturnType<Deliver['dispatch']>>) {
+  return { status: 'reason' in outcome ? refusalStatus(outcome.reason) : 200, json: outcome };
 }

@@ -7,6 +7,7 @@ import { hostIn, printAddress } from '../contract/session-address.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { Deliver } from './deliver.ts';
+import { keyOf } from './once-by-id.ts';
 
 const REQUEST_LIMIT = 8 * 1024 * 1024;
 export const MESSAGE_EXAMPLE = {
@@ -25,7 +26,7 @@ const refusedOrErrorSchema = refusedDeliverySchema.or(errorBodySchema);
 /** Messages to running sessions, and to fibers whatever their state (WPL-10, WPL-23). */
 export function messagesRows(
   { messages }: Pick<Callers, 'messages'>,
-  { deliver }: Pick<Deliver, 'deliver'>,
+  { deliver, deliverAgain }: Pick<Deliver, 'deliver' | 'deliverAgain'>,
 ): Row[] {
   return [
     defineRow({
@@ -57,13 +58,17 @@ export function messagesRows(
       state: 'ready',
       body: deliverRequestSchema,
       body_limit: REQUEST_LIMIT,
+      once_by_id: true,
       replies: {
         200: deliveredSchema.or(rehearsalSchema),
         422: refusedDeliverySchema,
         502: refusedOrErrorSchema,
         503: refusedOrErrorSchema,
       },
-      handler: ({ body }) => deliver(body),
+      handler: (request) =>
+        deliver({ ...request.body, message_id: request.body.message_id ?? keyOf(request) }),
+      repeated: (request, first) =>
+        deliverAgain({ ...request.body, message_id: request.body.message_id ?? keyOf(request) }, first),
     }),
   ];
 }

@@ -32,6 +32,7 @@ import { messageFilesRows } from './message-files.ts';
 import { messagesRows } from './messages.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
+import { OnceById } from './once-by-id.ts';
 import { openApiRows } from './openapi.ts';
 import { peersRows } from './peers.ts';
 import { createRemoteFeeds } from './remote-feeds.ts';
@@ -60,7 +61,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const parts = new RemoteParts(callers.fleet, context);
   const reads = { bodies, parts };
   const deliver = createDeliver(callers, context);
-  return [
+  const once = new OnceById(callers.poller, context.clock);
+  const rows = [
     ...inGroup('Daemon', versionRows(context)),
     ...inGroup('State', stateRows(callers, parts, context)),
     ...inGroup('Fibers', fibersRows(callers, feed, remotes, context)),
@@ -100,6 +102,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Fibers', uncommittedRows(callers, context)),
     ...inGroup('Board', boardRows(callers, context)),
   ];
+  return rows.map((row) => once.row(row));
 }
 
 function inGroup(group: Group, rows: readonly Row[]): Row[] {

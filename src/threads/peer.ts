@@ -4,7 +4,7 @@ import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError } from '../base/errors.ts';
 import type { LentBytes } from '../base/lent-bytes.ts';
 import type { Logger } from '../base/logger.ts';
-import { requestAskedBy, requestScope, runForRequest } from '../base/request-scope.ts';
+import { requestAskedBy, requestPatience, requestScope, runForRequest } from '../base/request-scope.ts';
 import type { CallSpec, CallTable, EventTable } from '../contract/threads/call-table.ts';
 import { type Caller, type Handlers, lateAnswer, tooManyCalls, unavailable } from './calls.ts';
 import type { Channel } from './channel.ts';
@@ -183,9 +183,15 @@ export function createPeer<
     const answer = createDeferred<Answer>();
     const scope = { request_id: requestScope(), asked_by: requestAskedBy() };
     channel.post({ kind: 'call', id, name, input, ...scope }, bulk);
+    const patience = requestPatience();
     const cancelDeadline = options.clock.after(deadline_ms, () => {
+      const error = lateAnswer(other, name, deadline_ms);
+      if (patience !== undefined && patience.late !== null) {
+        patience.late(error);
+        return;
+      }
       pending.delete(id);
-      answer.reject(lateAnswer(other, name, deadline_ms));
+      answer.reject(error);
     });
     pending.set(id, { name, answer, cancelDeadline });
     const reply = await answer.promise;

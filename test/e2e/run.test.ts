@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { programOf } from '../kit/built-package.ts';
 import { type Ran, run, TestHome } from '../kit/test-home.ts';
@@ -100,6 +100,52 @@ describe('svc run', () => {
       code: 0,
       stdout: 'svc attach again\n',
     });
+  });
+
+  it('tells that a start is not known where the daemon dies meanwhile, and begins the same task no second time unasked', async () => {
+    await typed('svc daemon start');
+    await typed(
+      'git init -q -b main && git -c user.name=Ada -c user.email=ada@example.org commit -q --allow-empty -m First',
+    );
+    // The worker cannot start before its folder is checked out.
+    home.write('projects/mine/.git/hooks/post-checkout', '#!/bin/sh\nexec sleep 30\n');
+    chmodSync(home.path('projects/mine/.git/hooks/post-checkout'), 0o755);
+    const line = 'svc run "Say hello" --agent stays --worktree';
+    const first = typed(line);
+    const begun = home.path('data/begun-runs');
+    await until('the request', () => existsSync(begun) && readdirSync(begun).length === 1, 60_000);
+    const { pid } = JSON.parse(readFileSync(home.path('data/daemon.json'), 'utf8'));
+    process.kill(pid, 'SIGKILL');
+    const { code, stdout, stderr } = await first;
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    const said = stderr.split('\n').filter((one) => one.startsWith('svc: '));
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^svc: whether say-hello was started is not known yet: .*; look with: svc status say-hello, and if it did not start: svc dispatch say-hello$/,
+      ),
+    ]);
+    expect(stderr).not.toMatch(/ at .*\.(?:ts|js|mjs):\d+|EPIPE/);
+    expect(await typed(line)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^svc: the same task was begun here \d+ s ago as say-hello, and whether it was started is not known; look with: svc status say-hello; to begin another one, add --again\n$/,
+      ),
+    });
+    rmSync(home.path('projects/mine/.git/hooks/post-checkout'));
+    expect(await typed(`${line} --again`)).toMatchObject({ code: 0, stdout: 'svc attach say-hello-2\n' });
+    // That one was answered.
+    expect(readdirSync(begun)).toEqual([]);
+  });
+
+  it.each([
+    ['its output', '| head -0'],
+    ['its output and its messages', '2>&1 | head -0'],
+    ['neither', '>&- 2>&-'],
+  ])('goes on to its end where nobody reads %s', async (_, closed) => {
+    const ran = await typed(`svc run "Say hello" --agent stays ${closed}`);
+    expect(`${ran.stdout}${ran.stderr}`).not.toMatch(/EPIPE|EBADF| at .*\.(?:ts|js|mjs):\d+/);
+    await until('the worker', async () => (await home.sessions()).length === 1);
   });
 
   it('rehearses all of it and writes nothing', async () => {

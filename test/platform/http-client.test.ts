@@ -82,7 +82,7 @@ describe('a request to another server', () => {
     ['no answer within 0.05 s', (_, response) => void response.write('{"a":'), { deadline_ms: 50 }],
     ['its answer is too large', (_, response) => response.end(`"${'x'.repeat(999)}"`), {}],
     ['its answer is not JSON', (_, response) => response.end('<html>'), {}],
-    ['socket hang up', (request) => request.socket.destroy(), {}],
+    ['it closed the connection', (request) => request.socket.destroy(), {}],
     [
       'its answer is not JSON',
       (_, response) => response.writeHead(302, { location: '/elsewhere' }).end('moved'),

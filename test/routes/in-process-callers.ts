@@ -74,9 +74,23 @@ type FeedChanged = (payload: z.output<typeof pollerEvents.feed_changed>, bulk: U
 /** The poller, which also gives notice of its feed. */
 export class InProcessPoller extends InProcessComponent<typeof pollerCalls> {
   #hearers: FeedChanged[] = [];
+  /** What is kept of writes by their ids; it outlives the routes, as it does a daemon. */
+  readonly kept = new Map<string, { content: string; answer: unknown }>();
 
   constructor() {
     super('poller', pollerCalls);
+    this.answers = {
+      begin_write: ({ id, content }: { id: string; content: string }) => {
+        const kept = this.kept.get(id) ?? null;
+        if (kept === null) this.kept.set(id, { content, answer: null });
+        return { kept };
+      },
+      end_write: ({ id, answer }: { id: string; answer: unknown }) => {
+        if (answer === null) this.kept.delete(id);
+        else this.kept.set(id, { ...this.kept.get(id)!, answer });
+        return {};
+      },
+    };
   }
 
   onEvent<N extends keyof typeof pollerEvents>(

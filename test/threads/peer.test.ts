@@ -4,6 +4,7 @@ import { FakeClock } from '../../src/base/clock.ts';
 import { CodedError } from '../../src/base/errors.ts';
 import type { LentBytes } from '../../src/base/lent-bytes.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { runToItsEnd } from '../../src/base/request-scope.ts';
 import type { CallTable, EventTable } from '../../src/contract/threads/call-table.ts';
 import { WithParts, withBulk } from '../../src/threads/bulk.ts';
 import type { Handlers } from '../../src/threads/calls.ts';
@@ -150,6 +151,21 @@ describe('a typed call', () => {
     for (const answer of release) answer();
     await expect(later).resolves.toBe('done');
     await expect(caller.call('add', { a: 1 })).resolves.toBe(2);
+  });
+
+  it('lets the work of a request go on to its end after a deadline, and tells of it once', async () => {
+    const { caller } = conversation();
+    const late: Error[] = [];
+    const work = runToItsEnd(
+      (error) => late.push(error),
+      async () => `${await caller.call('wait', {})} and ${await caller.call('add', { a: 1 })}`,
+    );
+    await vi.waitFor(() => expect(release).toHaveLength(1));
+    clock.advance(500);
+    expect(late).toMatchObject([{ code: 'deadline_exceeded', details: { call: 'wait' } }]);
+    release[0]!();
+    expect(await work).toBe('done and 2');
+    expect(caller.waiting()).toBe(0);
   });
 
   it('is refused with queue_full beyond the limit of pending calls, until one is answered', async () => {

@@ -6,6 +6,7 @@ import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   daemon_unreachable: EXIT.unreachable,
+  outcome_unknown: EXIT.unreachable,
   // A mistake on the command line, whether the options, the verb or the daemon found it.
   invalid_request: EXIT.usage,
 };

@@ -40,12 +40,12 @@ among their options.
 
 ## Exit codes
 
-| exit code | means                                                |
-| --------- | ---------------------------------------------------- |
-| 0         | done                                                 |
-| 1         | understood and refused; the sentence says how to fix |
-| 2         | what was typed is wrong: the line, or a value in it  |
-| 3         | the daemon cannot be reached                         |
+| exit code | means                                                                |
+| --------- | -------------------------------------------------------------------- |
+| 0         | done                                                                 |
+| 1         | understood and refused; the sentence says how to fix                 |
+| 2         | what was typed is wrong: the line, or a value in it                  |
+| 3         | the daemon cannot be reached, or it is not known yet what came of it |
 
 A refusal is one sentence on standard error, \`svc: <message>\`. With \`--json\` it is
 \`{"error": "<code>", "message": "<sentence>"}\` there, with the same exit code, and standard output stays empty.

@@ -54,7 +54,7 @@ export const EXIT = {
   refused: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** The daemon could not be reached. */
+  /** The daemon could not be reached, or has not told what came of it. */
   unreachable: 3,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

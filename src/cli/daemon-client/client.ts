@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import { CodedError } from '../../base/errors.ts';
+import { systemClock } from '../../base/clock.ts';
+import { CodedError, systemCode } from '../../base/errors.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Settings } from '../../config/settings.ts';
 import { ASKED_BY_HEADER } from '../../contract/asked-by.ts';
 import { errorBodySchema } from '../../contract/http/errors.ts';
+import { IDEMPOTENCY_KEY_HEADER } from '../../contract/http/idempotency.ts';
 import { REFUSAL_CODE_HEADER } from '../../contract/http/lifecycle.ts';
 import type { DaemonFile } from '../../contract/operator-files.ts';
 import {
@@ -39,6 +43,9 @@ export type DaemonClient = {
 const FORWARDED_MS = 125_000;
 /** Timeouts. A read is fast; a launch may have to wait for a harness, and a message may be for another host. */
 const DEADLINE_MS = { GET: 10_000, POST: FORWARDED_MS } as const;
+/** Before a write is asked for again, and the least time that a repeat has, in milliseconds. */
+const AGAIN_MS = 100;
+const LEAST_MS = 1_000;
 /** How long an answer may take before the daemon is asked whether it answers anything, and between two such questions. */
 const DOUBT_MS = 1_000;
 /** More than the largest listing; a larger answer is not from our daemon. */
@@ -150,41 +157,67 @@ async function exchange(
 ): Promise<DaemonAnswer> {
   // An agent's run script gives its session this variable.
   const asked_by = process.env.SVC_RUN_DIR ? 'agent' : 'cli';
-  const headers = { [ASKED_BY_HEADER]: asked_by };
-  const request = { to, method, path: `/api/v1${path}`, body, headers };
-  const deadline_ms = host === undefined ? DEADLINE_MS[method] : FORWARDED_MS;
-  const limits = { deadline_ms, most_bytes: MOST_BYTES };
-  const asked = host === undefined ? '' : ` what it is asked of ${host}`;
   const is_write = method === 'POST' && (body as { dry_run?: boolean } | undefined)?.dry_run !== true;
-  const answer = await askWhileAlive({ ...request, ...limits }).catch((error: Error) => {
-    const late = is_write && error instanceof AnswerTooLate ? `; ${NOT_KNOWN}` : '';
-    throw new CodedError(
-      'daemon_unreachable',
-      `the daemon (pid ${daemon.pid}) does not answer${asked}: ${error.message}${late}; see: svc daemon logs`,
-      { cause: error },
-    );
-  });
-  const refusal = answer.headers[REFUSAL_CODE_HEADER.toLowerCase()];
-  return {
-    status: answer.status,
-    body: is_write && !isRepeatable(body) ? withDoubt(answer.body) : answer.body,
-    ...(typeof refusal === 'string' && { refusal }),
+  const headers = {
+    [ASKED_BY_HEADER]: asked_by,
+    // A message has an id of its own.
+    ...(is_write && !isMessage(body) && { [IDEMPOTENCY_KEY_HEADER]: randomUUID() }),
   };
+  const request = { to, method, path: `/api/v1${path}`, body, headers, most_bytes: MOST_BYTES };
+  const deadline_ms = host === undefined ? DEADLINE_MS[method] : FORWARDED_MS;
+  const asked = host === undefined ? '' : ` what it is asked of ${host}`;
+  const until = systemClock.monotonic() + deadline_ms;
+  for (let left_ms: number = deadline_ms; ; ) {
+    const answer = await askWhileAlive({ ...request, deadline_ms: left_ms }).catch((error: Error) => {
+      const doubt = is_write && !foundNobody(error) ? `; ${NOT_KNOWN}` : '';
+      throw new CodedError(
+        'daemon_unreachable',
+        `the daemon (pid ${daemon.pid}) does not answer${asked}: ${error.message}${doubt}; see: svc daemon logs`,
+        { cause: error },
+      );
+    });
+    left_ms = Math.ceil(until - systemClock.monotonic());
+    const late = is_write ? lateOf(answer.body) : null;
+    // The same request under its id has the outcome once there is one.
+    if (late?.goes_on === true && left_ms > LEAST_MS) {
+      await pause(AGAIN_MS);
+      continue;
+    }
+    if (late !== null && !isMessage(body)) throw notKnown(late, body);
+    const refusal = answer.headers[REFUSAL_CODE_HEADER.toLowerCase()];
+    return { status: answer.status, body: answer.body, ...(typeof refusal === 'string' && { refusal }) };
+  }
 }
 
 const NOT_KNOWN = 'whether it was done is not known; look with svc status before you do it again';
 
+/** Nothing of the request was sent. */
+function foundNobody({ cause }: Error): boolean {
+  return ['ECONNREFUSED', 'ENOENT'].includes(systemCode(cause) ?? '');
+}
+
 /** A message is given once under its id, however often it is sent. */
-function isRepeatable(body: unknown): boolean {
+function isMessage(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'message_id' in body;
 }
 
-/** A write whose time ran out inside the daemon may still be done: its error must not ask to try again. */
-function withDoubt(body: unknown): unknown {
+/** A write whose time ran out inside the daemon: it may still be done, and under an id it `goes_on`. */
+function lateOf(body: unknown): { said: string; goes_on: boolean } | null {
   const parsed = errorBodySchema.safeParse(body);
-  if (!parsed.success || parsed.data.error !== 'deadline_exceeded') return body;
-  const said = (parsed.data.message ?? 'the daemon did not answer in time').replace(/; try again$|\.$/, '');
-  return { ...parsed.data, message: `${said}; ${NOT_KNOWN}` };
+  if (!parsed.success || parsed.data.error !== 'deadline_exceeded') return null;
+  const { message = 'the daemon did not answer in time', goes_on } = parsed.data;
+  return { said: message.replace(/; (?:try again|it goes on, .*)$|\.$/, ''), goes_on: goes_on === true };
+}
+
+function notKnown({ said, goes_on }: { said: string; goes_on: boolean }, body: unknown): CodedError {
+  const { fiber_id, fiber = fiber_id } = (body ?? {}) as { fiber_id?: unknown; fiber?: unknown };
+  const look = typeof fiber === 'string' ? `svc status ${shellWord(fiber)}` : 'svc status';
+  return new CodedError(
+    'outcome_unknown',
+    goes_on
+      ? `${said}; whether it was done is not known yet, and it goes on; look with: ${look}`
+      : `${said}; ${NOT_KNOWN}`,
+  );
 }
 
 /** Waits for an answer that may take minutes only for as long as the daemon answers anything. */

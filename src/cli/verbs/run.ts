@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { sep } from 'node:path';
 import { z } from 'zod';
 import { sleep } from '../../base/clock.ts';
-import { CodedError, isCoded } from '../../base/errors.ts';
+import { CodedError, isCoded, messageOf } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { readSettings } from '../../config/settings.ts';
@@ -14,9 +14,10 @@ import type { Store } from '../../fibers/store.ts';
 import { loadRegistry, resolveAgent, resolveEffort } from '../../harness/agents/registry.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
 import { readinessOf } from '../agent-readiness.ts';
+import { confirm } from '../command-line/confirm.ts';
 import { AGENT, argument, DRY_RUN, EFFORT, option } from '../command-line/options.ts';
-import { svcOf } from '../command-line/output.ts';
-import { rehearsed } from '../command-line/rehearsal.ts';
+import { formatMoment, svcOf } from '../command-line/output.ts';
+import { capitalised, rehearsed } from '../command-line/rehearsal.ts';
 import { whileTelling } from '../command-line/spinner.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { boardAddress } from '../daemon-client/board-address.ts';
@@ -26,6 +27,7 @@ import { readBody } from './fiber/body.ts';
 import { sharedFolderWarnings } from './lifecycle/shared-folder.ts';
 import { installedBlock, runLifecycle } from './lifecycle/write.ts';
 import { requireProjectFolder } from './resolve-dir.ts';
+import { BegunRun } from './run/begun-run.ts';
 import { type Candidate, chooseAgent } from './run/choose-agent.ts';
 import { type ChosenStore, chooseStore, makeStore, plannedStore } from './run/home-store.ts';
 import { readyDaemon, untilPolled } from './run/ready-daemon.ts';
@@ -33,6 +35,9 @@ import { nameOfTask, slugOfTask } from './run/task-words.ts';
 
 /** tmux discards what was printed and has not reached the screen when it takes the terminal; a screen takes milliseconds. */
 const SEEN_MS = 100;
+
+/** Codes of a request that may have been carried out. */
+const NOT_KNOWN = ['outcome_unknown', 'daemon_unreachable', 'component_unavailable'];
 
 /** `svc run <task>`: everything between an idea and an agent that works on it, in one command. */
 export const verb = defineVerb({
@@ -45,6 +50,10 @@ export const verb = defineVerb({
     worktree: option('--worktree', 'let it work in a git worktree and branch of its own'),
     store: option('--store <dir>', 'store to keep the task in; ~/fibers is made where there is none'),
     attach: option('-d, --no-attach', 'let it work in the background'),
+    again: option(
+      '--again',
+      'begin it although the same task was begun here and is not known to have started',
+    ),
     dry_run: DRY_RUN,
   },
   examples: [
@@ -65,7 +74,10 @@ export const verb = defineVerb({
     mux_session: z.string().nullable(),
     attach: z.string(),
   }),
-  exits: { 1: 'nothing can start here, or the start was refused' },
+  exits: {
+    1: 'nothing can start here, the start was refused, or the same task was begun here without an answer',
+    3: 'it is not known yet whether it was started; the sentence says where to look',
+  },
   async run(context, given) {
     const { task, store: only, effort, attach, dry_run, json } = given;
     const worktree: true | undefined = given.worktree === true ? true : undefined;
@@ -79,6 +91,10 @@ export const verb = defineVerb({
     if (dry_run === true) return rehearsed(rehearseRun(context, { chosen, fiber, service }));
 
     const settings = readSettings(context.env);
+    const svc = svcOf(settings);
+    const begun = new BegunRun(settings, { body: fiber.body ?? '', project_dir });
+    const earlier = given.again === true ? null : begun.earlier(context.clock.now());
+    if (earlier !== null && !(await wantsAnother(context, earlier, { svc, json }))) return EXIT.refused;
     const say = (label: string, text: string) => {
       if (json !== true) context.err(`${label.padEnd(8)} ${text}\n`);
     };
@@ -95,19 +111,20 @@ export const verb = defineVerb({
       'daemon',
       `${started ? 'started' : 'runs'}, ${boardAddress(listen)?.replace(/\/$/, '') ?? listen[0]}`,
     );
-    const svc = svcOf(settings);
-    const notKnown = (error: unknown) =>
-      isCoded(error, 'deadline_exceeded') || isCoded(error, 'daemon_unreachable')
-        ? new CodedError(
-            error.code,
-            `whether ${id} was started is not known: ${error.message}; look with: ${svc} status ${shellWord(id)}, and if it did not start: ${svc} dispatch ${shellWord(id)}`,
-          )
-        : error;
-    const answer = await whileTelling(context, 'The worker starts', () =>
+    begun.begin({ fiber: id, at: context.clock.now() });
+    const asked = whileTelling(context, 'The worker starts', () =>
       daemon.request('POST', '/dispatch', { fiber_id: uid ?? id }),
-    ).catch((error) => {
-      throw notKnown(error);
-    });
+    );
+    const answer = await asked.catch((error: unknown) => ({ error }));
+    const failure =
+      'error' in answer ? answer.error : answer.status < 500 ? null : errorOf(answer, '/dispatch');
+    if (failure !== null && NOT_KNOWN.some((code) => isCoded(failure, code)))
+      throw new CodedError(
+        'outcome_unknown',
+        `whether ${id} was started is not known yet: ${messageOf(failure)}; look with: ${svc} status ${shellWord(id)}, and if it did not start: ${svc} dispatch ${shellWord(id)}`,
+      );
+    begun.answered();
+    if ('error' in answer) throw answer.error;
     const refused = refusedSchema.safeParse(answer.body);
     if (refused.success) {
       // Armed, it starts as soon as what keeps it back is gone.
@@ -119,7 +136,7 @@ export const verb = defineVerb({
       );
     }
     const launched = dispatchedSchema.safeParse(answer.body);
-    if (!launched.success) throw notKnown(errorOf(answer, '/dispatch'));
+    if (!launched.success) throw errorOf(answer, '/dispatch');
     const { mux_session } = launched.data;
     // With a git worktree, its start has moved it.
     const folder = store.read(id).project_dir ?? project_dir;
@@ -157,6 +174,21 @@ export const verb = defineVerb({
     };
   },
 });
+
+/** Asks at a terminal; throws `conflict` where nobody can be asked. */
+async function wantsAnother(
+  context: CliContext,
+  { fiber, at }: { fiber: string; at: number },
+  { svc, json }: { svc: string; json: boolean | undefined },
+): Promise<boolean> {
+  const said = `the same task was begun here ${formatMoment(at, context.clock.now())} as ${fiber}, and whether it was started is not known`;
+  const look = `look with: ${svc} status ${shellWord(fiber)}`;
+  if (json === true || context.stdin.isTTY !== true)
+    throw new CodedError('conflict', `${said}; ${look}; to begin another one, add --again`, {
+      details: { fiber },
+    });
+  return confirm(context, `${capitalised(said)}; ${look}. Begin another one?`);
+}
 
 function requireTmux(path: string): void {
   if (findExecutable('tmux', path) === null)

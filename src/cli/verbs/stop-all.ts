@@ -47,6 +47,9 @@ export const verb = defineVerb({
   },
 });
 
+/** Codes of a daemon that has not said that the brake is on. */
+const SILENT = ['daemon_unreachable', 'booting', 'component_unavailable', 'outcome_unknown'];
+
 async function pullThere(
   context: CliContext,
   settings: Settings,
@@ -57,8 +60,8 @@ async function pullThere(
     const pulled = await whenBooted(context, () => daemon.post('/brake', bodyOf(options), brakePulledSchema));
     return answerOf(pulled, settings, options.kill === true);
   } catch (error) {
-    // The poller of a daemon whose listener hangs reads the brake file.
-    if (!isCoded(error, 'daemon_unreachable') && !isCoded(error, 'booting')) throw error;
+    // The poller reads the brake file whatever else of its daemon hangs or is starting again.
+    if (!SILENT.some((code) => isCoded(error, code))) throw error;
     return pullHere(context, settings, options, daemon);
   }
 }

@@ -121,6 +121,8 @@ const startRequestSchema = dispatchRequestSchema.extend({
   ends_only: z.string().nullable().optional(),
   /** Of its text: a worker that was started with it is answered, and is not told again. */
   message_id: z.string().optional(),
+  /** It may have been carried out before: a worker that was started with the text, and has ended since, is answered too. */
+  is_repeat: z.boolean().optional(),
 });
 export type StartRequest = z.infer<typeof startRequestSchema>;
 
@@ -153,6 +155,21 @@ export const pollerCalls = {
     z.discriminatedUnion('dispatched', [dispatchedSchema, refusedSchema]),
     30_000,
   ),
+  /**
+   * Keeps that the write of this id, which asks for `content`, is begun, or answers what is kept of it: its answer, null where
+   * none is known.
+   */
+  begin_write: {
+    input: z.object({ id: z.string(), content: z.string() }),
+    output: z.object({ kept: z.object({ content: z.string(), answer: z.unknown() }).nullable() }),
+    deadline_ms: 10_000,
+  },
+  /** Keeps the answer of a write that was begun; null lets its id be used again. */
+  end_write: {
+    input: z.object({ id: z.string(), answer: z.unknown() }),
+    output: z.object({}),
+    deadline_ms: 10_000,
+  },
   kill: write(killRequestSchema, killedSchema, 15_000),
   /** A refusal is a value with its exit status. */
   lifecycle: write(lifecycleRequestSchema, lifecycleAnswerSchema, 45_000),

@@ -155,5 +155,7 @@ export async function abandonClaim(
       );
     }
   }
-  world.runDirectories.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
+  // Its text was given to nobody.
+  const change = { state: 'ended' as const, ended_at: world.clock.now(), message_id: undefined };
+  world.runDirectories.update(run.launch_id, change);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCoded } from '../../base/errors.ts';
+import { CodedError, isCoded } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, Refused } from '../../contract/http/dispatch.ts';
@@ -15,7 +15,8 @@ import { requestedDirectory } from '../plan/preflight.ts';
 import { isReserved } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
-import { workerIdentity, workerName } from '../run/runs.ts';
+import { isStarted } from '../run/run-state.ts';
+import { runOfManifest, workerIdentity, workerName } from '../run/runs.ts';
 import type { Starter } from '../start/starter.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
@@ -101,6 +102,8 @@ export class Dispatches
   async apply(asked: AskedStart): Promise<Dispatched | Refused> {
     const { request, document, authority, directory, refusal } = asked;
     if (refusal !== null) return refusedReply(this.#world.host, document, refusal);
+    const told = request.is_repeat === true ? this.#toldBefore(request, document) : undefined;
+    if (told !== undefined) return dispatchedReply(this.#world.host, runOfManifest(told), false);
     const { underWay, running } = this.#present(asked);
     if (underWay !== undefined) {
       const result = await underWay;
@@ -110,6 +113,11 @@ export class Dispatches
       const joined = result.kind !== 'started' || !isToldBy(result.run, request);
       return withUntold(this.#reply(document, result, joined), request);
     }
+    if (running !== undefined && isToldBy(running, request) && !isStarted(running.state))
+      throw new CodedError(
+        'outcome_unknown',
+        `the daemon ended while it started a worker of ${document.id} with this text, and whether that came up is not known yet; send the same request again in a moment`,
+      );
     if (running !== undefined)
       return withUntold(dispatchedReply(this.#world.host, running, !isToldBy(running, request)), request);
     const earlier = this.#memory.runs.get(keyOf(document));
@@ -117,7 +125,10 @@ export class Dispatches
     if (result.kind !== 'started') return this.#reply(document, result, false);
     this.#ports.started(keyOf(document));
     const limit = limitOf(this.#world, this.#memory, result.run.agent);
-    const reply = dispatchedReply(this.#world.host, result.run, false);
+    // A conversation that is gone on with is not told again by its start.
+    const goes_on = earlier !== undefined && earlier.run_id === result.run.run_id;
+    const untold = goes_on && authority.user_message !== null && !isToldBy(earlier, request);
+    const reply = dispatchedReply(this.#world.host, result.run, untold);
     const isCut =
       earlier !== undefined && earlier.app?.missing !== true && earlier.run_id !== result.run.run_id;
     const notes = [
@@ -125,6 +136,13 @@ export class Dispatches
       ...(limit === null ? [] : [`${describeLimit(limit)}; started all the same`]),
     ];
     return notes.length === 0 ? reply : { ...reply, notes };
+  }
+
+  /** The run that was started with the text of this request, which may be over. */
+  #toldBefore({ message_id }: StartRequest, { uid }: FiberDocument) {
+    return this.#world.runDirectories
+      .all()
+      .find((one) => one.uid === uid && one.state !== 'claimed' && one.message_id === message_id);
   }
 
   /** The agent that the fiber is given: that of the request, or the next one of its chain where its own is over its limit. */

@@ -98,8 +98,11 @@ export class Starter {
     try {
       const plan = await this.#plan(document, authority, directory, { look: false });
       if (plan.kind === 'refused') return plan;
-      if (plan.kind === 'continue')
-        return await plan.reserved.show(world, document, plan.run, authority.user_message);
+      if (plan.kind === 'continue') {
+        const shown = await plan.reserved.show(world, document, plan.run);
+        if (!('would' in shown) || authority.user_message === null) return shown;
+        return { ...shown, would: `${shown.would}, and send it the message` };
+      }
       return await showStart(world, document, plan, authority, directory);
     } catch (error) {
       return { kind: 'refused', refusal: refusalOf(world, document, error) };
@@ -199,10 +202,7 @@ export class Starter {
   ): Promise<StartResult> {
     moveRun(run, { kind: 'start_resumed' });
     try {
-      const { user_message, message_id } =
-        authority.kind === 'request' ? authority : { user_message: null, message_id: undefined };
-      const is_told = message_id !== undefined && message_id === run.message_id;
-      const started = await reserved.goOn(this.#world, run, is_told ? null : user_message);
+      const started = await reserved.goOn(this.#world, run);
       if (started.kind === 'started') this.#cameUp(document, run, authority);
       if (started.kind === 'started' || started.kind === 'moot') return started;
       return this.#refuse(document, started.refusal);

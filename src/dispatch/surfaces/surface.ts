@@ -31,13 +31,13 @@ export type ShownStart = {
 
 /** Starts with an unknown outcome, which are continued and never repeated. */
 type ReservedStarts = {
-  goOn(world: World, run: Run, user_message: string | null): Promise<StartOutcome>;
+  /** What else the worker is to be told is a message to it, since its conversation does not tell what it has of a start. */
+  goOn(world: World, run: Run): Promise<StartOutcome>;
   /** What `goOn` would do now. */
   show(
     world: World,
     document: FiberDocument,
     run: Run,
-    user_message: string | null,
   ): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }>;
 };
 

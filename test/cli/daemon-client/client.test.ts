@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
+import { systemClock } from '../../../src/base/clock.ts';
 import {
   chooseAddress,
   connectDaemon,
@@ -220,6 +221,52 @@ describe('talking to the daemon', () => {
     });
     await listen(server);
     expect(await (await connectDaemon(settings())).post('/dispatch', {}, schema)).toEqual({ n: 1 });
+  });
+
+  it('[WPL-1] asks again under the id of a write that goes on, and answers what came of it', async () => {
+    const keys: unknown[] = [];
+    const server = createHttpServer((request, response) => {
+      if (request.method !== 'POST') return void response.end('{}');
+      keys.push(request.headers['idempotency-key']);
+      const late = { error: 'deadline_exceeded', message: 'it is slow', goes_on: true };
+      const [status, body] = keys.length < 3 ? [504, late] : [200, { n: 1 }];
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await listen(server);
+    const client = await connectDaemon(settings());
+    expect(await client.post('/dispatch', {}, schema)).toEqual({ n: 1 });
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0], keys[0]]);
+    await client.post('/dispatch', {}, schema);
+    expect(keys[3]).not.toBe(keys[0]);
+    // A message has an id of its own, a rehearsal needs none.
+    await client.post('/messages', { message_id: 'm-1' }, schema);
+    await client.post('/dispatch', { dry_run: true }, schema);
+    expect(keys.slice(4)).toEqual([undefined, undefined]);
+  });
+
+  it('[WPL-1] tells of a write that is not done in its time where to look, and that it goes on', async () => {
+    vi.spyOn(systemClock, 'monotonic').mockImplementation(() => passed);
+    onTestFinished(() => void vi.restoreAllMocks());
+    let passed = 0;
+    const server = createHttpServer((request, response) => {
+      if (request.method !== 'POST') return void response.end('{}');
+      passed += 60_000;
+      const late = {
+        error: 'deadline_exceeded',
+        message: 'the poller is slow; it goes on, and more',
+        goes_on: true,
+      };
+      response.writeHead(504, { 'content-type': 'application/json' }).end(JSON.stringify(late));
+    });
+    await listen(server);
+    await expect(
+      (await connectDaemon(settings())).post('/dispatch', { fiber_id: 'a b' }, schema),
+    ).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message:
+        "the poller is slow; whether it was done is not known yet, and it goes on; look with: svc status 'a b'",
+    });
+    expect(passed).toBe(180_000);
   });
 
   it('[WPL-1] waits for the answer of a daemon that is being stopped and takes no other connection', async () => {

@@ -289,6 +289,16 @@ describe('svc daemon logs', () => {
     expect((await machine.svc('daemon', 'logs', '-n', '1', '--json')).out).toBe(`${record}\n`);
   });
 
+  it('shows of a failure what it says, and where in the program it happened with --json alone', async () => {
+    const record =
+      '{"level":50,"time":1767603600000,"component":"main","msg":"request failed","err":{"type":"TypeError","message":"a slip","stack":"TypeError: a slip\\n    at run (file.ts:1:1)"}}';
+    writeFileSync(log(), `${record}\n`);
+    expect((await machine.svc('daemon', 'logs')).out).toBe(
+      '2026-01-05T09:00:00.000Z error main: request failed err={"type":"TypeError","message":"a slip"}\n',
+    );
+    expect((await machine.svc('daemon', 'logs', '--json')).out).toBe(`${record}\n`);
+  });
+
   it('makes control characters of a log line visible', async () => {
     writeFileSync(log(), '\u001b]0;gotcha\u0007\n');
     expect((await machine.svc('daemon', 'logs')).out).toBe('\\u001b]0;gotcha\\u0007\n');

@@ -169,7 +169,7 @@ describe('a rehearsed dispatch of a reserved app conversation', () => {
     expect(shown.would).toContain(was_begun === 1 ? thread_id : 'start a conversation');
   });
 
-  it('[CAP-8] whose first message had arrived sends only what a person adds', async () => {
+  it('[CAP-8] whose first message had arrived starts nothing, and what a person adds is a message to it', async () => {
     world.fiber('a', APP);
     world.app.faults.send = 'down';
     await dispatch();
@@ -178,13 +178,13 @@ describe('a rehearsed dispatch of a reserved app conversation', () => {
     world.app.only().messages.push({ id: run!.launch_id, text: 'arrived after all' });
     const shown = (await shownBy(() => rehearse({ user_message: 'Hurry' }))) as Rehearsal;
     expect(shown).toMatchObject({
-      prompt: 'Hurry',
+      prompt: null,
       documents: [],
-      would: expect.stringContaining(thread_id),
+      would: expect.stringMatching(new RegExp(`${thread_id}.*, and send it the message$`)),
     });
     expect(await shownBy(() => rehearse())).toMatchObject({ prompt: null });
-    await dispatch({ user_message: 'Hurry' });
-    expect(world.app.only().messages.map(({ text }) => text)).toEqual(['arrived after all', 'Hurry']);
+    expect(await dispatch({ user_message: 'Hurry' })).toMatchObject({ already_running: true });
+    expect(world.app.only().messages.map(({ text }) => text)).toEqual(['arrived after all']);
   });
 
   it('[CAP-8] is refused as the dispatch is while the server is down, and begins again when told to', async () => {

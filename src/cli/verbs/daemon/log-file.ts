@@ -49,7 +49,7 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 const SHOWN_APART = new Set(['level', 'time', 'component', 'msg']);
 
-/** One log line for a person: `<time> <level> <component>: <message> key=value …`; other text is not changed. */
+/** One log line for a person: `<time> <level> <component>: <message> key=value …`, without stacks; other text is not changed. */
 export function readableLine(line: string): string {
   const record = parseRecord(line);
   if (record === null) return line;
@@ -57,9 +57,16 @@ export function readableLine(line: string): string {
   const level = LEVELS[Number(record.level)] ?? String(record.level);
   const rest = Object.entries(record)
     .filter(([key]) => !SHOWN_APART.has(key))
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    .map(
+      ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value, withoutStack)}`,
+    );
   const head = `${time} ${level.padEnd(5)} ${record.component ?? 'daemon'}: ${record.msg ?? ''}`;
   return [head.trimEnd(), ...rest].join(' ');
+}
+
+/** Where in the program it happened is for `--json`. */
+function withoutStack(key: string, value: unknown): unknown {
+  return key === 'stack' ? undefined : value;
 }
 
 /** The same as one JSON document: text that is no record, such as why a start was refused, becomes the message of one. */

@@ -158,11 +158,9 @@ async function holdsStarts(settings: Settings): Promise<boolean> {
 }
 
 function startFailed(log_path: string, from: number): CodedError {
-  const lines = lastLines(log_path, LAST_WORDS, from);
+  const lines = lastLines(log_path, LAST_WORDS, from).map(readableLine);
   const said =
-    lines.length === 0
-      ? 'it wrote nothing to its log'
-      : `the end of its log:\n${lines.map(readableLine).join('\n')}`;
+    lines.length === 0 ? 'it wrote nothing to its log' : `the end of its log:\n${lines.join('\n')}`;
   return new CodedError('launch_failed', `the daemon ended while it started; ${said}`, {
     details: { log: log_path, lines },
   });

@@ -48,23 +48,15 @@ export async function startAppRun(
 }
 
 /** Goes on with a reserved conversation where it stopped; never begins a second one while the first exists. */
-export async function continueAppRun(
-  world: World,
-  run: AppSurfaceRun,
-  user_message: string | null,
-): Promise<StartOutcome> {
+export async function continueAppRun(world: World, run: AppSurfaceRun): Promise<StartOutcome> {
   try {
-    const { prompt, conversation, begun } = await planContinue(world, run, user_message, async (server) => {
+    const { prompt, conversation, begun } = await planContinue(world, run, async (server) => {
       const found = run.app.thread_id === null ? await server.find(sourceOf(run.launch_id)) : null;
       if (found !== null) noteConversation(world, run, found);
       return open(world, run);
     });
     if (!begun) return await begin(world, run, conversation, prompt);
     noteConversation(world, run, conversation);
-    if (user_message !== null) {
-      const message = { id: world.newUlid(), text: user_message, effort: null };
-      await requireAppServer(world).send(conversation.thread_id, message);
-    }
     return confirm(world, run);
   } catch (error) {
     return reserved(run, messageOf(error));
@@ -76,12 +68,9 @@ export async function showContinue(
   world: World,
   document: FiberDocument,
   run: AppSurfaceRun,
-  user_message: string | null,
 ): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }> {
   try {
-    const { prompt, conversation, begun } = await planContinue(world, run, user_message, (server) =>
-      existing(server, run),
-    );
+    const { prompt, conversation, begun } = await planContinue(world, run, (server) => existing(server, run));
     const thread_id = conversation?.thread_id ?? null;
     const named = await world.documents.planChange(document, (current) =>
       begun ? { set: {}, unset: [] } : nameOf(current, run, thread_id ?? NEW_CONVERSATION),
@@ -93,7 +82,7 @@ export async function showContinue(
         : `go on with the conversation ${thread_id} of ${of}`,
       {
         documents: rehearsedDocuments(named),
-        prompt: begun ? user_message : prompt,
+        prompt: begun ? null : prompt,
         minted: thread_id === null ? { session_uuid: NEW_CONVERSATION } : {},
       },
     );
@@ -109,7 +98,6 @@ export async function showContinue(
 async function planContinue<C extends AppConversation | null>(
   world: World,
   run: AppSurfaceRun,
-  user_message: string | null,
   reach: (server: AppServer) => Promise<C>,
 ): Promise<{ prompt: string; conversation: C; begun: boolean }> {
   const prompt = world.runDirectories.readPrompt(run.launch_id);
@@ -120,8 +108,7 @@ async function planContinue<C extends AppConversation | null>(
     conversation !== null &&
     run.app.turn === 'asked' &&
     (await server.messageStage(conversation.thread_id, run.launch_id)) !== null;
-  const added = user_message === null ? '' : `\nFrom User:\n${user_message}`;
-  return { prompt: prompt + added, conversation, begun };
+  return { prompt, conversation, begun };
 }
 
 /** The conversation that is there; null where a new one would be begun. Throws `conversation_missing`. */

@@ -33,8 +33,8 @@ export const APP: SurfaceStarts = {
     };
   },
   reserved: {
-    goOn: (world, run, user_message) => continueAppRun(world, appRun(run), user_message),
-    show: (world, document, run, user_message) => showContinue(world, document, appRun(run), user_message),
+    goOn: (world, run) => continueAppRun(world, appRun(run)),
+    show: (world, document, run) => showContinue(world, document, appRun(run)),
   },
   unserved: refuseWithoutServer,
   explain: (id, run, unserved) => (isStarting(run.state) ? null : explainApp(id, appRun(run), unserved)),

@@ -1,0 +1,46 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { sha256Of } from '../../../base/digest.ts';
+import { dataPaths } from '../../../config/paths.ts';
+import type { Settings } from '../../../config/settings.ts';
+import { writeFileAtomic } from '../../../platform/atomic-write.ts';
+import { readRegularTextSync } from '../../../platform/regular-file.ts';
+
+/** How long the same task in the same folder is taken for the same intent, in milliseconds. */
+const SAME_RUN_MS = 10 * 60_000;
+const MOST_BYTES = 10_000;
+const begunSchema = z.object({ fiber: z.string(), at: z.number() });
+type Begun = z.infer<typeof begunSchema>;
+
+/** The note of a `svc run` that made its fiber and has no answer yet; it stays where none comes. */
+export class BegunRun {
+  readonly #path: string;
+
+  constructor(settings: Settings, task: { body: string; project_dir: string }) {
+    const name = sha256Of(JSON.stringify([task.body, task.project_dir]));
+    this.#path = join(dataPaths(settings).data_dir, 'begun-runs', `${name}.json`);
+  }
+
+  /** The same task in the same folder, begun a short time ago without an answer. */
+  earlier(now: number): Begun | null {
+    let begun: Begun;
+    try {
+      begun = begunSchema.parse(JSON.parse(readRegularTextSync(this.#path, MOST_BYTES)));
+    } catch {
+      return null;
+    }
+    if (Math.abs(now - begun.at) <= SAME_RUN_MS) return begun;
+    this.answered();
+    return null;
+  }
+
+  begin(begun: Begun): void {
+    mkdirSync(join(this.#path, '..'), { recursive: true, mode: 0o700 });
+    writeFileAtomic(this.#path, JSON.stringify(begun));
+  }
+
+  answered(): void {
+    rmSync(this.#path, { force: true });
+  }
+}
