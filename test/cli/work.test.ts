@@ -218,6 +218,38 @@ describe('svc ps', () => {
     );
   });
 
+  it('[CAP-1] lists a capture that has no fiber yet, as a table or as JSON', async () => {
+    const capture = {
+      ...{
+        surface: 'cli',
+        mux_session: 'capture-01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z',
+        session_uuid: null,
+        run_id: 'r',
+      },
+      ...{
+        agent: 'claude-sonnet',
+        harness: 'claude',
+        project_dir: '/srv',
+        store: '/srv/notes',
+        effort: null,
+      },
+      ...{
+        captured_at: 1,
+        ended_at: null,
+        ended_reason: null,
+        prompt_file: '/p',
+        text_file: null,
+      },
+    };
+    const ended = { ...capture, state: 'ended' };
+    const body = stateAnswer({ captures: [{ ...capture, state: 'running' }, ended] } as never);
+    await serve({ 'GET /state': { body }, 'GET /fibers': { body: { fibers: [] } } });
+    expect((await machine.svc('ps')).out).toMatch(/^capture-01K5A5ZK\t.*no fiber yet/m);
+    expect(JSON.parse((await machine.svc('ps', '--json')).out)).toEqual([
+      { ...capture, state: 'running', fiber_id: null },
+    ]);
+  });
+
   it('says that none runs', async () => {
     await serve({ 'GET /state': { body: stateAnswer() } });
     expect(await machine.svc('ps')).toEqual({ code: 0, out: 'No worker runs.\n', err: '' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readSettings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
+import { captureViewSchema } from '../../contract/http/capture.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
 import { option } from '../command-line/options.ts';
 import { formatDuration, formatMoment, formatTable } from '../command-line/output.ts';
@@ -11,25 +12,28 @@ import { connectDaemon } from '../daemon-client/client.ts';
 import { contextText } from './status/context-text.ts';
 import { isOpen } from './status/place.ts';
 
+/** A worker, or a capture that has no fiber yet. */
+const workerSchema = stateSchema.shape.running.element.or(captureViewSchema.extend({ fiber_id: z.null() }));
+
 /** `svc ps`: the running workers. */
 export const verb = defineVerb({
   summary: 'List the running workers',
   options: { verbose: option('-v, --verbose', 'the session of each too') },
   examples: [['svc ps', 'the workers that run now']],
-  json: stateSchema.shape.running,
+  json: z.array(workerSchema),
   async run(context, { verbose = false, json }) {
     const daemon = await connectDaemon(readSettings(context.env));
     const state = await daemon.get('/state', stateSchema);
     const { running, not_ours = [] } = state;
     const captures = openCaptures(state);
     const others = not_ours.map((one) => `${one.fiber_id}: ${notOursWords(one)}\n`).join('');
-    if (running.length + captures.length === 0 || json === true)
-      return { json: running, text: `No worker runs.\n${others}` };
+    const workers = [...running, ...captures.map((one) => ({ ...one, fiber_id: null }))];
+    if (workers.length === 0 || json === true) return { json: workers, text: `No worker runs.\n${others}` };
     const { fibers } = await daemon.get('/fibers', rowsSchema);
     const shared = new Map(fibers.map((row) => [row.id, row.shares_folder_with ?? []]));
     const now = context.clock.now();
     const table = runningTable(running, captures, { shared, now, width: context.width, verbose });
-    return { json: running, text: `${table}${others}` };
+    return { json: workers, text: `${table}${others}` };
   },
 });
 
