@@ -1,5 +1,7 @@
 import { everySteady } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
 import { runForRequest } from '../base/request-scope.ts';
+import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -102,6 +104,19 @@ export class PollLoop {
     this.#listings.followRoots();
     this.#options.rows.refreshAll(this.#listings.healths);
     void this.tick();
+  }
+
+  /** Lists one store now, and starts what is due in it; throws `store_not_found` for one that is not polled. */
+  async sweep(root: string): Promise<StoreHealth> {
+    const health = await this.#listings.listNow(root);
+    if (health === null)
+      throw new CodedError(
+        'store_not_found',
+        `this daemon does not work on a store ${root}; those that it works on: svc status --verbose`,
+      );
+    this.#options.rows.refreshAll(this.#listings.healths);
+    void this.tick();
+    return health;
   }
 
   /** A document moved of which no hint told: it may now be due. */

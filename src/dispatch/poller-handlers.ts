@@ -1,6 +1,7 @@
 import { isCoded } from '../base/errors.ts';
 import { dataPaths } from '../config/paths.ts';
 import { agentsReplySchema } from '../contract/agent.ts';
+import { rehearsal } from '../contract/http/rehearsal.ts';
 import { DEFAULT_SURFACE, type Surface } from '../contract/surface.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
@@ -122,6 +123,9 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     end_write({ id, answer }) {
       answers.end(id, answer);
       return {};
+    },
+    async sweep_store({ store, dry_run }) {
+      return dry_run === true ? rehearsal(`read the store ${store}`) : loop.sweep(store);
     },
     async dispatch(request) {
       await listUntilKnown(documents, loop, request.fiber_id);

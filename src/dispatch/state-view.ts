@@ -1,3 +1,4 @@
+import { startCommand } from '../config/own-command.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { PollerState, StoreHealth } from '../contract/http/state.ts';
 import { CONTRACT_LEVEL } from '../contract/level.ts';
@@ -56,6 +57,7 @@ export function viewState(options: {
       return sessions.map((one) => ({ ...one, ...reference(document) }));
     }),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
+    start_command: startCommand(world.settings),
     boot_quarantine: {
       active: quarantine.active && (held > 0 || !quarantine.first_start),
       reason: options.rebooted ? 'reboot' : 'restart',

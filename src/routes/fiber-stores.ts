@@ -10,6 +10,7 @@ import {
 } from '../contract/http/config.ts';
 import { conflictSchema } from '../contract/http/errors.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { storeHealthSchema, sweepStoreSchema } from '../contract/http/state.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -55,6 +56,21 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller' | 'fleet'>, cont
       replies: { 200: storesWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
       async handler({ body }) {
         return { status: 200, json: await poller.call('write_stores', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/fiber-stores/sweep',
+      summary: 'Reads one store now, and answers whether it could be read',
+      example: { body: { store: '/srv/notes', dry_run: true } },
+      page: 'daemon.md',
+      routing: 'host',
+      state: 'ready',
+      body: sweepStoreSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: storeHealthSchema.or(rehearsalSchema) },
+      async handler({ body }) {
+        return { status: 200, json: await poller.call('sweep_store', body) };
       },
     }),
     defineRow({

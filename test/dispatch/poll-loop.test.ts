@@ -197,6 +197,19 @@ describe('the poll loop', () => {
     expect(rows.index.size).toBe(3);
   });
 
+  it('[DSP-1] lists a store at once where that is asked for, however short a time ago it failed', async () => {
+    const root = join(scratch.path, 'notes');
+    failing = true;
+    expect(await loop.sweep(root)).toMatchObject({ state: 'stale', error: 'the disk is asleep' });
+    const failed = sweeps;
+    await loop.tick({ whole: true });
+    expect(sweeps).toBe(failed);
+    failing = false;
+    expect(await loop.sweep(root)).toMatchObject({ store: root, state: 'ok', error: null });
+    expect(sweeps).toBe(failed + 1);
+    await expect(loop.sweep('/srv/other')).rejects.toMatchObject({ code: 'store_not_found' });
+  });
+
   it('waits for nobody when the disk of a new folder does not answer', async () => {
     hanging = true;
     mkdirSync(beside(paths.a!, 'stuck'));

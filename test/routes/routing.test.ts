@@ -72,6 +72,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
 
 /** Endpoints that the contract does not know. */
 const OWN: Readonly<Record<string, Routing>> = {
+  'POST /api/v1/fiber-stores/sweep': 'host',
   'GET /api/v1/why': 'owner',
   'GET /api/v1/fiber-life': 'owner',
   'GET /api/v1/uncommitted': 'owner',

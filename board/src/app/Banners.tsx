@@ -5,6 +5,7 @@ import { askNow } from '../lib/board.ts';
 import { useTimeText } from '../lib/clock.ts';
 import type { Followed } from '../lib/follow-feed.ts';
 import { Late, part } from '../lib/parts.tsx';
+import { START_COMMAND } from '../lib/paths.ts';
 import { silenceOf } from '../model/contact.ts';
 import { lasting, timeOfDay } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
@@ -80,9 +81,7 @@ function Gone({ followed, retry_at }: { followed: Followed; retry_at: number }):
     >
       {heard_at === null ? (
         <Phrase>
-          {
-            'your browser kept this page, and nothing else; `svc daemon start` starts the daemon, `svc demo` the demo; '
-          }
+          {`your browser kept this page, and nothing else; start the daemon with \`${localStorage.getItem(START_COMMAND) ?? 'svc daemon start'}\`; `}
         </Phrase>
       ) : (
         `showing ${timeOfDay(heard_at)}; `

@@ -3,7 +3,7 @@ import { post } from '../lib/api.ts';
 import { askNow, onLedger } from '../lib/board.ts';
 import { useHostState } from '../lib/host-state.ts';
 import { whyNotLoaded } from '../lib/parts.tsx';
-import { STATE_PATH } from '../lib/paths.ts';
+import { START_COMMAND, STATE_PATH } from '../lib/paths.ts';
 import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
@@ -18,6 +18,10 @@ const EVERY_MS = 10_000;
 export default function HostNotices(): ReactNode {
   const { value } = useHostState({ every_ms: EVERY_MS });
   useEffect(() => onLedger((feed) => feed === 'state' && readAgain(STATE_PATH)), []);
+  const start = value?.start_command;
+  useEffect(() => {
+    if (start !== undefined) localStorage.setItem(START_COMMAND, start);
+  }, [start]);
   return (
     <>
       {value !== undefined &&

@@ -22,3 +22,6 @@ export const STATE_PATH = '/state/composite';
 
 /** The files that the workers of all hosts sent. */
 export const SENT_FILES_PATH = '/sent-files/all/composite';
+
+/** Where the page keeps the command that starts the daemon, for when it does not answer. */
+export const START_COMMAND = 'start-command';

@@ -72,8 +72,17 @@ function staleStore({ store, state, error, last_ok_at }: State['poll_health']['s
         : `${store} is shown as of ${timeOfDay(last_ok_at)}`;
   const text = `${sentence(error)} It is read again by itself.`;
   return [
-    { ...notice(`store-${store}`, 'unknown', title, text), part: { name: 'health', text: 'Show why' } },
+    {
+      ...notice(`store-${store}`, 'unknown', title, text),
+      acts: [{ text: 'Try again now', path: '/fiber-stores/sweep', body: { store }, done: sweptText }],
+      part: { name: 'health', text: 'Show why' },
+    },
   ];
+}
+
+/** What reading a store once more came to. */
+function sweptText({ store, error }: { store: string; error: string | null }): string {
+  return error === null ? `${store} was read.` : `${store} could not be read: ${sentence(error)}`;
 }
 
 function brakeNotice({ since, note, fault }: State['brake'], host: string): Notice {

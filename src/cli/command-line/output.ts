@@ -1,5 +1,6 @@
 import { shellWord } from '../../base/shell-word.ts';
 import { escapeForTerminal } from '../../base/terminal-text.ts';
+import { svcOf } from '../../config/own-command.ts';
 import type { Settings } from '../../config/settings.ts';
 import { fitColumns, lengthOf, longestWord, wrapPage, wrapWords } from './fit-width.ts';
 import { type CliContext, EXIT, type ExitCode, type Outcome } from './verb.ts';
@@ -158,10 +159,4 @@ export function formatDate(at: number, now: number): string {
 /** How to show the terminal of a new worker, by its fiber, or by its session where it has none yet. */
 export function watchLine(settings: Settings, name: string): string {
   return `Watch it with: ${svcOf(settings)} attach ${shellWord(name)}\n`;
-}
-
-/** The command that runs `svc` with these settings. */
-export function svcOf({ demo, demo_dir }: Pick<Settings, 'demo' | 'demo_dir'>): string {
-  if (!demo) return 'svc';
-  return demo_dir === null ? 'svc demo' : `svc demo --dir ${shellWord(demo_dir)}`;
 }

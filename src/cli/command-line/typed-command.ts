@@ -1,5 +1,5 @@
+import { svcOf } from '../../config/own-command.ts';
 import { readSettings } from '../../config/settings.ts';
-import { svcOf } from './output.ts';
 import type { Styled } from './styled-text.ts';
 import type { CliContext } from './verb.ts';
 

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { systemClock } from '../../base/clock.ts';
 import { CodedError, systemCode } from '../../base/errors.ts';
 import { shellWord } from '../../base/shell-word.ts';
+import { startCommand } from '../../config/own-command.ts';
 import type { Settings } from '../../config/settings.ts';
 import { ASKED_BY_HEADER } from '../../contract/asked-by.ts';
 import { errorBodySchema } from '../../contract/http/errors.ts';
@@ -18,7 +19,6 @@ import {
   requestBytes,
   requestJson,
 } from '../../platform/http-client.ts';
-import { svcOf } from '../command-line/output.ts';
 import { findDaemon, requireSeen } from './daemon-file.ts';
 
 /** Where a daemon listens, as options of `node:http`. */
@@ -51,7 +51,7 @@ const DOUBT_MS = 1_000;
 /** More than the largest listing; a larger answer is not from our daemon. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const mendOf = (settings: Settings) =>
-  settings.demo ? `start the demo with: ${svcOf(settings)}` : 'start it with: svc daemon start';
+  `start ${settings.demo ? 'the demo' : 'it'} with: ${startCommand(settings)}`;
 
 /** Connects to the daemon of this data folder; throws `daemon_unreachable` if none runs. */
 export async function connectDaemon(settings: Settings): Promise<DaemonClient> {

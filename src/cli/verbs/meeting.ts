@@ -4,6 +4,7 @@ import { join as joinPath, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { CodedError, isCoded, systemCode } from '../../base/errors.ts';
+import { svcOf } from '../../config/own-command.ts';
 import { readSettings } from '../../config/settings.ts';
 import { capturedSchema } from '../../contract/http/capture.ts';
 import {
@@ -34,7 +35,7 @@ import {
   required,
   SERVED_FIBER,
 } from '../command-line/options.ts';
-import { formatTable, svcOf } from '../command-line/output.ts';
+import { formatTable } from '../command-line/output.ts';
 import { rehearsed, rehearseRequest } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 import { boardAddress } from '../daemon-client/board-address.ts';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { sleep } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { svcOf } from '../../config/own-command.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
 import { argument, ON_HOST, option } from '../command-line/options.ts';
-import { svcOf } from '../command-line/output.ts';
 import { type CliContext, defineVerb, type Terminal } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { readFiber } from '../daemon-client/daemon-of-fiber.ts';

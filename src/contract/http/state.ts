@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { blockedViewSchema, deathSchema, runViewSchema, sessionNotOursSchema } from '../fiber.ts';
+import { referenceSchema } from './bounded.ts';
 import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
 import { compositeOf, originFields } from './composite.ts';
 import { operatorFileErrorSchema } from './config.ts';
 import { incidentSchema } from './incidents.ts';
 import { meetingSchema } from './meeting.ts';
+import { dryRunField } from './rehearsal.ts';
 
 const fiberRefSchema = z.object({ fiber_id: z.string(), uid: z.string().nullable(), store: z.string() });
 
@@ -21,7 +23,7 @@ export const placesSchema = z.object({
 export type Places = z.infer<typeof placesSchema>;
 
 /** Health of one store's listing (DSP-1). */
-const storeHealthSchema = z.object({
+export const storeHealthSchema = z.object({
   store: z.string(),
   /**
    * `cold`: not listed yet; `stale`: rows are shown as of `last_ok_at`, since the store could not be read, or two intervals
@@ -35,6 +37,13 @@ const storeHealthSchema = z.object({
   error: z.string().nullable(),
 });
 export type StoreHealth = z.infer<typeof storeHealthSchema>;
+
+/** `POST /fiber-stores/sweep`: the root of one store. */
+export const sweepStoreSchema = z.object({
+  store: referenceSchema.min(1),
+  dry_run: dryRunField,
+  origin: referenceSchema.optional(),
+});
 
 /** How memory limits of workers are enforced; `detail` says where, or why they are not. Null: no limit. */
 const workerMemoryViewSchema = z.object({
@@ -97,6 +106,8 @@ export const pollerStateSchema = z.object({
     held: z.number().int(),
     released_at: z.number().nullable(),
   }),
+  /** The command that starts this daemon; absent from an older daemon. */
+  start_command: z.string().optional(),
   /** The emergency brake. */
   brake: brakeViewSchema,
   /** The data folder; while there is a `fault`, nothing is started. */

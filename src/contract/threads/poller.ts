@@ -62,7 +62,7 @@ import {
   transitionRequestSchema,
 } from '../http/lifecycle.ts';
 import { dryRunField, rehearsalSchema } from '../http/rehearsal.ts';
-import { pollerStateSchema } from '../http/state.ts';
+import { pollerStateSchema, storeHealthSchema, sweepStoreSchema } from '../http/state.ts';
 import { whySchema } from '../http/why.ts';
 import { sessionLineSchema } from '../ledger.ts';
 import { operatorFileIdSchema } from '../operator-files.ts';
@@ -267,6 +267,8 @@ export const pollerCalls = {
   },
   config_write: write(writeConfigSchema.extend({ id: operatorFileIdSchema }), configWrittenSchema, 60_000),
   fiber_stores: { input: z.object({}), output: storeOriginSchema, deadline_ms: 10_000 },
+  /** Lists one store now, however long ago it failed. */
+  sweep_store: write(sweepStoreSchema, storeHealthSchema, 30_000),
   write_stores: write(writeStoresSchema, storesWrittenSchema, 15_000),
   write_remote: write(writeRemoteSchema, remoteWrittenSchema, 15_000),
   /** Starts what keeps tunnels up, by the service manager. */

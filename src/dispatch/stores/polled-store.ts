@@ -131,6 +131,11 @@ export class PolledStore {
     return done;
   }
 
+  /** The next tick lists it, however short a time ago that failed. */
+  tryAgain(): void {
+    this.#options.poll.tryAgain();
+  }
+
   close(): void {
     this.#closed = true;
     this.#hintTimer?.();

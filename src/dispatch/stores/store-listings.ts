@@ -79,6 +79,16 @@ export class StoreListings {
     for (const store of this.#under_way.keys()) this.#late.add(store);
   }
 
+  /** Lists one store now, and answers its health; null for one that is not polled. */
+  async listNow(root: string): Promise<StoreHealth | null> {
+    const store = this.#stores.find((one) => one.root === root);
+    if (store === undefined) return null;
+    store.tryAgain();
+    if (!this.#under_way.has(store)) this.#under_way.set(store, this.#list(store, true));
+    await this.#under_way.get(store);
+    return store.health;
+  }
+
   close(): void {
     for (const store of this.#stores) store.close();
   }

@@ -112,6 +112,11 @@ export class StorePoll {
     return this.#running;
   }
 
+  /** The next listing is tried, however short a time ago the last one failed. */
+  tryAgain(): void {
+    this.#is_waiting = false;
+  }
+
   /** Whether the disk answers: one that does not costs no thread, and is asked again in the background. */
   async #answers(): Promise<boolean> {
     const proof = await proveStore(this.#disks, this.root, { follow: this.#follow() });

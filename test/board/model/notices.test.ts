@@ -47,7 +47,15 @@ describe('what a host has to tell', () => {
     (now, last_ok_at, title) => {
       const store = { store: '/srv/notes', state: now, last_ok_at, error: 'its disk does not answer' };
       const [notice] = noticesOf(state({ poll_health: { stores: [store] } as never }));
-      expect(shown(notice!)).toEqual([title, 'Its disk does not answer. It is read again by itself.']);
+      expect(shown(notice!)).toEqual([
+        title,
+        'Its disk does not answer. It is read again by itself.',
+        'Try again now',
+      ]);
+      const [again] = notice!.acts;
+      expect(again).toMatchObject({ path: '/fiber-stores/sweep', body: { store: '/srv/notes' } });
+      expect(again!.done({ ...store, error: null } as never)).toBe('/srv/notes was read.');
+      expect(again!.done(store as never)).toBe('/srv/notes could not be read: Its disk does not answer.');
       expect(notice!.part).toEqual({ name: 'health', text: 'Show why' });
     },
   );

@@ -1,12 +1,12 @@
 import { CodedError } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
+import { svcOf } from '../../../config/own-command.ts';
 import { readSettings } from '../../../config/settings.ts';
 import { FIBER_STATUSES } from '../../../contract/fiber.ts';
 import { findFiber } from '../../../fibers/find-fiber.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import { requireFieldValues } from '../../../lifecycle/field-values.ts';
 import { argument, DRY_RUN, DUE, OUTCOME, option, statusOption } from '../../command-line/options.ts';
-import { svcOf } from '../../command-line/output.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
 import { defineVerb } from '../../command-line/verb.ts';
 import { openOneStore } from '../../find-fiber.ts';

@@ -1,5 +1,6 @@
 import { CodedError, messageOf } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
+import { svcOf } from '../../../config/own-command.ts';
 import { readSettings } from '../../../config/settings.ts';
 import type { FiberDocument, Roster } from '../../../contract/fiber.ts';
 import type { EditFiber } from '../../../contract/http/fibers.ts';
@@ -24,7 +25,6 @@ import {
   STORE,
   statusOption,
 } from '../../command-line/options.ts';
-import { svcOf } from '../../command-line/output.ts';
 import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, type Given } from '../../command-line/verb.ts';
 import { fiberPath } from '../../daemon-client/fiber-path.ts';

@@ -1,10 +1,11 @@
 import { text as readText } from 'node:stream/consumers';
 import { CodedError } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
+import { svcOf } from '../../../config/own-command.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../../contract/http/dispatch.ts';
-import { svcOf, watchLine } from '../../command-line/output.ts';
+import { watchLine } from '../../command-line/output.ts';
 import { rehearseRequest } from '../../command-line/rehearsal.ts';
 import type { Answer, CliContext, Given } from '../../command-line/verb.ts';
 import { connectDaemon, type DaemonClient, errorOf } from '../../daemon-client/client.ts';

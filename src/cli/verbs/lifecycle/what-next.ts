@@ -1,9 +1,10 @@
 import { isCoded } from '../../../base/errors.ts';
 import { shellWord } from '../../../base/shell-word.ts';
+import { svcOf } from '../../../config/own-command.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
-import { formatDue, formatDuration, svcOf } from '../../command-line/output.ts';
+import { formatDue, formatDuration } from '../../command-line/output.ts';
 import { holdWords, letGo } from '../../command-line/screen-words.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { sleep } from '../../../base/clock.ts';
 import { CodedError } from '../../../base/errors.ts';
 import { readSettings } from '../../../config/settings.ts';
-import { stateSchema } from '../../../contract/http/state.ts';
+import { stateSchema, storeHealthSchema } from '../../../contract/http/state.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../../daemon-client/client.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
@@ -36,6 +36,9 @@ export async function untilPolled(context: CliContext, daemon: DaemonClient, roo
     const { poll_health } = await daemon.get('/state', polledSchema);
     const polled = poll_health.stores.find(({ store }) => store === root);
     if (polled !== undefined) {
+      // After a failure the daemon waits, and longer each time.
+      if (listed_until === null && polled.state !== 'ok' && polled.error !== null)
+        await daemon.post('/fiber-stores/sweep', { store: root }, storeHealthSchema);
       listed_until ??= context.clock.now() + LISTING_MS;
       if (isListed(polled) || context.clock.now() >= listed_until) return;
     } else if (context.clock.now() >= until)
