@@ -10,16 +10,16 @@ import {
 } from './harness/hooks/worker-skills.ts';
 
 /** The generation of this package, and everything found at boot that does not go with it (VER-3). */
-export function findSkew(options: {
+export async function findSkew(options: {
   env: NodeJS.ProcessEnv;
   /** The program of `SVC_CLI` with the contract level that it tells; null without one. */
   cli: { file: string; contract: number | null } | null;
   /** Folder of the skills that launch messages name. */
   skills?: string;
-}): { generation: string; skew: Skew[] } {
+}): Promise<{ generation: string; skew: Skew[] }> {
   const { env, cli } = options;
-  const files = readSkillFiles(options.skills ?? packageSkills());
-  const skew = installedSkew(env);
+  const files = await readSkillFiles(options.skills ?? packageSkills());
+  const skew = await installedSkew(env);
   const [said, written] = [launchMessageDigest(), namedPromptDigest(files)];
   if (said !== written)
     skew.push({

@@ -21,11 +21,10 @@ import { findSkew } from './daemon-skew.ts';
 import { createTailnetSide } from './daemon-tailnet.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
-import { createDisks } from './platform/disks.ts';
 import { createFileReader } from './platform/file-reader.ts';
+import { threadDisks } from './platform/foreign-paths.ts';
 import { keepSweepingTemporaries } from './platform/left-temporaries.ts';
 import { packageRoot } from './platform/package-root.ts';
-import { createRunner } from './platform/process.ts';
 import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
 import type { RouteContext } from './routes/context.ts';
@@ -79,7 +78,10 @@ export async function runDaemon(options: {
   const ending = createDeferred<number>();
   try {
     const boot = await decideBoot(settings);
+    const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
+    const found = await findSkew({ env: process.env, cli });
     const daemon = assemble({
+      found,
       settings,
       clock,
       logger,
@@ -153,11 +155,13 @@ function assemble(options: {
   clock: Clock;
   logger: Logger;
   boot: BootDecision;
+  /** What does not go with this package. */
+  found: Awaited<ReturnType<typeof findSkew>>;
   held: Pick<HeldDataDir, 'mark' | 'runtime_folder'>;
   booted_at: number;
   giveUp(): void;
 }) {
-  const { settings, clock, logger, boot, held, booted_at } = options;
+  const { settings, clock, logger, boot, found, held, booted_at } = options;
   const { restart_intensity: intensity, restart_window_ms: window_ms } = settings;
   const pool = createPoolComponent({
     url: WORKER_URLS.pool,
@@ -289,8 +293,6 @@ function assemble(options: {
   fleet.onEvent('tailnet_changed', (known) => tailnet.follow(known));
   const requests = new RequestFigures();
   let ready_ms: number | null = null;
-  const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
-  const found = findSkew({ env: process.env, cli });
   for (const { of, where, what, mend } of found.skew)
     logger.warn({ skew: of, where }, `${where ?? 'this package'}: ${what}; fix: ${mend}`);
   const context: RouteContext = {
@@ -328,7 +330,7 @@ function assemble(options: {
     requests,
     onChanged: (run) => changes.add(run),
   };
-  const disks = createDisks({ clock, runner: createRunner() });
+  const disks = threadDisks();
   const files = createFileReader(clock, disks);
   const server = createHttpServer({
     host: boot.host,

@@ -8,6 +8,7 @@ import { MeetingFiles } from '../src/meetings/meeting-record.ts';
 import { MeetingService } from '../src/meetings/meeting-service.ts';
 import { keepRemovingOldAudio } from '../src/meetings/old-audio.ts';
 import { findRecorder } from '../src/meetings/recorder-program.ts';
+import { threadDisks } from '../src/platform/foreign-paths.ts';
 import { systemMonotonic } from '../src/platform/monotonic.ts';
 import { serverAt } from '../src/platform/own-socket.ts';
 import { createRunner } from '../src/platform/process.ts';
@@ -68,7 +69,7 @@ await runComponent<AudioSettings, typeof audioCalls, typeof audioEvents, typeof 
       handlers: withStorageErrors(settings.data_dir, {
         state: () => ({ meeting: service.summary(), sockets: relay.sockets }),
         meeting: async () => ({
-          ...service.capabilities(),
+          ...(await service.capabilities()),
           meeting: await service.row(),
           place: service.place(),
           audio: relay.view(),
@@ -88,6 +89,7 @@ await runComponent<AudioSettings, typeof audioCalls, typeof audioEvents, typeof 
         await (await listener)?.();
         relay.stop();
         service.stopLooking();
+        threadDisks().stop();
       },
     };
   },

@@ -21,6 +21,7 @@ import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { remotesPath } from '../src/fleet/remotes-file.ts';
 import { scribeIn } from '../src/fleet/scribe.ts';
 import { toldCopies } from '../src/fleet/told-copies.ts';
+import { threadDisks } from '../src/platform/foreign-paths.ts';
 import { systemMonotonic } from '../src/platform/monotonic.ts';
 import { createRunner } from '../src/platform/process.ts';
 import { dialledAddress } from '../src/tailnet/dialled-address.ts';
@@ -168,6 +169,7 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         service.stop();
         feeds.stop();
         transport.stop();
+        threadDisks().stop();
       },
     };
   },

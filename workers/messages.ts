@@ -9,6 +9,7 @@ import { createFileKeeper } from '../src/messages/message-files.ts';
 import { MessageStore } from '../src/messages/message-store.ts';
 import { MessagesService } from '../src/messages/messages-service.ts';
 import { startRetention } from '../src/messages/retention.ts';
+import { threadDisks } from '../src/platform/foreign-paths.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
 /** A conversation that cannot be looked at holds no answer up for longer. */
@@ -22,7 +23,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
     const paths = dataPaths(settings);
     const ledger = new LedgerWriter({ path: paths.messages_file, events_file: paths.events_file, logger });
     const store = new MessageStore(paths.messages_dir, ledger);
-    const world = connectDelivery({
+    const world = await connectDelivery({
       settings,
       clock,
       logger,
@@ -60,6 +61,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
       async stop() {
         endRetention();
         service.stop();
+        threadDisks().stop();
       },
     };
   },

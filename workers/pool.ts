@@ -1,26 +1,15 @@
-import { CodedError } from '../src/base/errors.ts';
 import { freeBytes } from '../src/base/free-bytes.ts';
 import { poolJobs } from '../src/contract/threads/pool.ts';
 import { identifyStore } from '../src/fibers/identify-store.ts';
 import { initProject } from '../src/fibers/init-project.ts';
 import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
-import type { Disks } from '../src/platform/disks.ts';
 import { digestFile } from '../src/platform/file-digest.ts';
+import { mayFollow, requireAnswer } from '../src/platform/foreign-paths.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import type { Handlers } from '../src/threads/calls.ts';
 import { createPoolEntry, type NoteStep } from '../src/threads/pool-entry.ts';
 
 const NOTHING = new Uint8Array(0);
-let ownDisks: Disks | null = null;
-
-async function disksOfThisThread(): Promise<Disks> {
-  const { systemClock } = await import('../src/base/clock.ts');
-  const { createDisks } = await import('../src/platform/disks.ts');
-  const { createRunner } = await import('../src/platform/process.ts');
-  ownDisks ??= createDisks({ clock: systemClock, runner: createRunner() });
-  return ownDisks;
-}
-
 const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   ping: () => ({}),
   sweep_store({ root, ...options }, table) {
@@ -31,7 +20,10 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   read_documents: ({ root, ...options }, paths) =>
     withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), { ...options, onStep: noteStep })),
   identify_store: ({ root }) => ({ identity: identifyStore(root) }),
-  digest_file: ({ path, stamp }) => digestFile(path, stamp),
+  async digest_file({ path, stamp }) {
+    await requireAnswer(path);
+    return digestFile(path, stamp);
+  },
   // What a start has no use for is loaded by the first job that has.
   async check_attachments(_, body) {
     const { checkAttachments } = await import('../src/fibers/attachments/check-attachments.ts');
@@ -56,18 +48,18 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   async find_transcripts({ agents_file, sessions }) {
     const { loadRegistryFile } = await import('../src/harness/agents/registry.ts');
     const { findTranscripts } = await import('../src/harness/transcripts/find-transcripts.ts');
-    const { answersNow, unansweredWords } = await import('../src/platform/disks.ts');
-    const disks = await disksOfThisThread();
-    const proof = await answersNow(disks, agents_file);
-    if (proof !== 'answers') throw new CodedError('file_unavailable', unansweredWords(agents_file, proof));
+    await requireAnswer(agents_file);
     const { agents } = loadRegistryFile(agents_file);
-    return { transcripts: await findTranscripts(agents, sessions, process.env, disks) };
+    return { transcripts: await findTranscripts(agents, sessions, process.env) };
   },
   async find_bridge_urls({ files }) {
     const { HARNESSES } = await import('../src/harness/harnesses.ts');
-    const find = ({ harness, path, seen, to }: (typeof files)[number]) =>
-      HARNESSES[harness].transcripts.findLink?.(path, seen, to) ?? null;
-    return { urls: files.map(find) };
+    const urls: (string | null)[] = [];
+    for (const { harness, path, seen, to } of files) {
+      const { findLink } = HARNESSES[harness].transcripts;
+      urls.push((await mayFollow(path)) === 'answers' ? (findLink?.(path, seen, to) ?? null) : null);
+    }
+    return { urls };
   },
   async read_spend({ cache_dir, sessions }) {
     const { readSpend } = await import('../src/harness/transcripts/session-spend.ts');
@@ -75,10 +67,12 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   },
   async read_moment({ path, harness, at, within_ms }) {
     const { readMoment } = await import('../src/harness/transcripts/moment.ts');
+    await requireAnswer(path);
     return readMoment(path, harness, { at, within_ms });
   },
   async read_transcript_page({ path, harness, ...wish }) {
     const { readTranscriptPage } = await import('../src/harness/transcripts/transcript-page.ts');
+    await requireAnswer(path);
     return readTranscriptPage(path, harness, wish);
   },
   async read_commit_patch(wanted) {

@@ -82,7 +82,7 @@ export async function requireProgram(
   daemon: Pick<DaemonClient, 'get'> | null,
 ): Promise<void> {
   const [agent] = knownAgent(loadRegistry(readSettings(env)), name);
-  if (agent === undefined || isInstalled(agent, project_dir, env)) return;
+  if (agent === undefined || (await isInstalled(agent, project_dir, env))) return;
   const tools = (await daemon?.get('/doctor', TOOLS).catch(() => null))?.tools ?? [];
   if (tools.some((tool) => tool.name === agent.cli && tool.path !== null)) return;
   const lack = lackWords(agent, { installed: false, account: { signed_in: null, mend: null } });

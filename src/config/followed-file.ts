@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
-import { answersNow, type Disks } from '../platform/disks.ts';
+import { answersNow, type Disks, isLocal } from '../platform/disks.ts';
 
-export type FollowingDisks = Pick<Disks, 'check' | 'prove' | 'mountOf' | 'isSilent'>;
+export type FollowingDisks = Pick<Disks, 'check' | 'mountOf' | 'isSilent'>;
 
 /** An operator file that is taken up again where it moved, and never read while its disk does not answer. */
 export class FollowedFile {
@@ -30,7 +30,7 @@ export class FollowedFile {
 
   /** The same at once; on the disk of another machine, what the last `look` found goes on to count. */
   lookNow(): void {
-    if (this.#disks.mountOf(this.#path).local && !this.#disks.isSilent(this.#path)) this.#takeUpMoved();
+    if (isLocal(this.#disks, this.#path) && !this.#disks.isSilent(this.#path)) this.#takeUpMoved();
   }
 
   #takeUpMoved(): void {

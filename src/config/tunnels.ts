@@ -121,7 +121,7 @@ export async function planTunnels(
   const tunnels = tunnelsOf(remotes, names);
   const manager = serviceManagerOf(surroundings);
   const fault = (await manager.answers()) ? null : noServiceManager(tunnels.map(({ remote }) => remote));
-  const ssh = sshProgram(surroundings.env);
+  const ssh = await sshProgram(surroundings.env);
   const units = await tunnelUnits(manager, tunnels, ssh);
   const files = units.map(({ name, path, content }) => ({
     path,
@@ -221,8 +221,8 @@ export function installedUnit(manager: ServiceManager, remote: string): ServiceU
 }
 
 /** The path of `ssh`; throws `invalid_config` without it. */
-export function sshProgram(env: NodeJS.ProcessEnv): string {
-  const file = findExecutable('ssh', env.PATH ?? '');
+export async function sshProgram(env: NodeJS.ProcessEnv): Promise<string> {
+  const file = await findExecutable('ssh', env.PATH ?? '');
   if (file !== null) return file;
   throw new CodedError('invalid_config', 'ssh is not on the PATH; install the OpenSSH client');
 }

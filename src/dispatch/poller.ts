@@ -10,7 +10,8 @@ import { dataPaths } from '../config/paths.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
-import { createDisks } from '../platform/disks.ts';
+import type { Disks } from '../platform/disks.ts';
+import { threadDisks } from '../platform/foreign-paths.ts';
 import { createRunner } from '../platform/process.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -50,13 +51,13 @@ type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
 export type PollerPorts = {
   connect: typeof connectWorld;
   watch: typeof watchStore;
-  disks: typeof createDisks;
+  disks(): Disks;
 };
 
 /** Starts the poller: the stores, the multiplexer, the dispatch state machine, and their rhythm. */
 export async function startPoller(
   context: Context,
-  ports: PollerPorts = { connect: connectWorld, watch: watchStore, disks: createDisks },
+  ports: PollerPorts = { connect: connectWorld, watch: watchStore, disks: threadDisks },
 ): Promise<RunningComponent<typeof pollerCalls>> {
   const { settings, clock, logger } = context;
   const index = new StoreIndex();
@@ -65,7 +66,7 @@ export async function startPoller(
   let onRow: (path: string, written: boolean) => void = () => {};
   let onLateRow: (path: string) => void = () => {};
   const runner = createRunner();
-  const disks = ports.disks({ clock, runner });
+  const disks = ports.disks();
   // Nothing starts before the files were read once: without them, another agent would be found than the one that is meant.
   const readFirst = async (file: { look(): Promise<boolean> }) => {
     while (!(await file.look())) await sleep(clock, LOOK_AGAIN_MS);

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
 import type { Clock } from '../base/clock.ts';
-import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
@@ -26,7 +25,7 @@ import { createTmux } from '../mux/tmux.ts';
 import { withoutTmux } from '../mux/without-tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';
 import type { Disks } from '../platform/disks.ts';
-import { findExecutable } from '../platform/find-executable.ts';
+import { findExecutable, silentFolders } from '../platform/find-executable.ts';
 import { createGitWorktrees } from '../platform/git-worktrees.ts';
 import { machineMemory, readMachineResources } from '../platform/machine-resources.ts';
 import { openMemoryGroups } from '../platform/memory-groups.ts';
@@ -62,7 +61,7 @@ export type Surroundings = {
   /** What of this machine holds new starts back. */
   startGate(): StartGate;
   /** How the installed worker skills compare with those of this package, as found at boot (VER-3). */
-  skills: ReturnType<typeof compareSkills>;
+  skills: Awaited<ReturnType<typeof compareSkills>>;
 };
 
 /** Connects the dispatcher to this machine. */
@@ -86,10 +85,6 @@ export async function connectWorld(options: {
   const uid = process.getuid?.() ?? null;
   const guard = { disks, clock, env: process.env };
   const adapters = guardAdapters(createAdapters({ env: process.env, uid, capabilities }), guard);
-  const requireDisk = async (transcript: string) => {
-    const silent = await silentAmong([transcript], disks);
-    if (silent !== null) throw new CodedError('file_unavailable', silent);
-  };
   const agents = new AgentsOnDisk(settings, { disks, logger });
   writeSvcCommand(paths.bin_dir, logger);
   const openTerminal: World['openTerminal'] = (launch) =>
@@ -110,7 +105,7 @@ export async function connectWorld(options: {
     clock,
     logger,
     documents: options.documents,
-    mux: connectMux({ settings, clock, logger, runner, openTerminal }),
+    mux: await connectMux({ settings, clock, logger, runner, openTerminal }),
     runDirectories: new RunDirectories({ data_dir: settings.data_dir, logger }),
     workerMemory,
     app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
@@ -126,27 +121,24 @@ export async function connectWorld(options: {
       },
       async hooks(agent) {
         const folder = harnessFolder(agent, process.env);
-        await requireDisk(folder);
-        return HARNESSES[agent.harness].setup.compareHooks(folder, process.env).state;
+        return (await HARNESSES[agent.harness].setup.compareHooks(folder, process.env)).state;
       },
       setupCommand: (agent) => setupCommand(agent, process.env),
-      probe: (agent) => capabilities.probe(agent),
-      account: (agent) => accountOf(agent, process.env),
-      async lastSaid(name, transcript) {
-        await requireDisk(transcript);
-        return lastSaid(name, transcript);
+      async probe(agent) {
+        // Finds out which folders `workerEnv` leaves out.
+        await silentFolders(process.env.PATH ?? '');
+        await capabilities.probe(agent);
       },
+      account: (agent) => accountOf(agent, process.env),
+      lastSaid,
       async contextUse(name, transcript) {
-        await requireDisk(transcript);
         const use = HARNESSES[name].records.contextUse(await readTail(transcript));
         return use === null ? null : coarseUse(use);
       },
       async turnEnd(name, transcript) {
-        await requireDisk(transcript);
         return HARNESSES[name].records.turnEnd(await readTail(transcript));
       },
       async usage(name, transcript) {
-        await requireDisk(transcript);
         return HARNESSES[name].records.usageSign(await readTail(transcript), localZone());
       },
     },
@@ -187,7 +179,7 @@ export async function connectWorld(options: {
       }
     },
     get workerEnv() {
-      return workerEnv(settings, paths.bin_dir);
+      return workerEnv(settings, paths.bin_dir, (folder) => disks.isSilent(folder));
     },
     cli: settings.cli === null ? null : connectCli(settings.cli, options),
     role_store: settings.role_store,
@@ -196,7 +188,7 @@ export async function connectWorld(options: {
     newUuid: () => randomUUID(),
     newUlid: () => ulid(clock.now()),
   };
-  const skills = compareSkills(process.env);
+  const skills = await compareSkills(process.env);
   return {
     world,
     runner,
@@ -245,21 +237,26 @@ function createMuxOwner(runner: ProcessRunner): Surroundings['muxOwner'] {
   };
 }
 
-function connectMux(options: {
+async function connectMux(options: {
   settings: PollerSettings;
   clock: Clock;
   logger: Logger;
   runner: ProcessRunner;
   openTerminal: World['openTerminal'];
-}): Mux {
-  const tmux = findExecutable('tmux', process.env.PATH ?? '');
+}): Promise<Mux> {
+  const tmux = await findExecutable('tmux', process.env.PATH ?? '');
   if (tmux === null) return withoutTmux();
   const { settings, ...rest } = options;
   return createTmux({ ...rest, tmux, socket: settings.tmux_socket, env: process.env, scope: 'auto' });
 }
 
 /** What every worker gets: `svc` first on its PATH, and this daemon's own settings, so that `svc` finds it. */
-function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, string> {
+function workerEnv(
+  settings: PollerSettings,
+  bin_dir: string,
+  isSilent: (folder: string) => boolean,
+): Record<string, string> {
+  const { PATH: path = '/usr/local/bin:/usr/bin:/bin' } = process.env;
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('SVC_') && value !== undefined ? [[name, value] as const] : [],
   );
@@ -267,7 +264,8 @@ function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, st
     // A tmux server that was there before us may know nothing of them.
     ...networkVariables(process.env),
     ...Object.fromEntries(own),
-    PATH: `${bin_dir}:${process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'}`,
+    // A shell that looks for a program in a folder whose disk does not answer waits for it.
+    PATH: [bin_dir, ...path.split(':').filter((folder) => !isSilent(folder))].join(':'),
     SVC_HOST: settings.host_id,
     SVC_DATA_DIR: settings.data_dir,
     SVC_CONFIG_DIR: settings.config_dir,

@@ -4,7 +4,8 @@ import type { DoctorReply } from '../contract/http/doctor.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import { cutText } from '../harness/transcripts/transcript-words.ts';
 import { findExecutable } from '../platform/find-executable.ts';
-import { NEUTRAL_DIRECTORY, type ProcessRunner } from '../platform/process.ts';
+import { NEUTRAL_DIRECTORY } from '../platform/piped-process.ts';
+import type { ProcessRunner } from '../platform/process.ts';
 
 const LOOK_TIMEOUT_MS = 5_000;
 /** Of what a program says in place of a version. */
@@ -20,7 +21,7 @@ export async function lookAtTools(
   const names = [...new Set([...BASE_TOOLS, ...agents.map((agent) => agent.cli)])];
   const tools = await Promise.all(
     names.map(async (name) => {
-      const found = findExecutable(name, path);
+      const found = await findExecutable(name, path);
       return { name, path: found, version: found === null ? null : await versionOf(runner, name, found) };
     }),
   );

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import type { Agent } from '../contract/agent.ts';
 import { findExecutable } from '../platform/find-executable.ts';
-import { NEUTRAL_DIRECTORY } from '../platform/process.ts';
+import { statForeign } from '../platform/foreign-paths.ts';
+import { NEUTRAL_DIRECTORY } from '../platform/piped-process.ts';
 import { agentEnvironment } from './agent-environment.ts';
 import { HARNESSES } from './harnesses.ts';
 
@@ -43,9 +43,9 @@ export function createCapabilities(options: { runner: ProgramRunner; env: NodeJS
       if (typeof session_id === 'string') return;
       const { args, option, env } = session_id.probe;
       const environment = agentEnvironment(agent, options.env);
-      const file = findExecutable(agent.cli, environment.get('PATH') ?? '');
+      const file = await findExecutable(agent.cli, environment.get('PATH') ?? '');
       if (file === null) return;
-      const changed_at = (await stat(file).catch(() => null))?.mtimeMs;
+      const changed_at = (await statForeign(file).catch(() => null))?.mtimeMs;
       if (changed_at === undefined) return;
       const last = known.get(keyOf(agent));
       if (last !== undefined && last.file === file && last.changed_at === changed_at) return;

@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findExecutable } from '../platform/find-executable.ts';
+import { notOnPath, searchPath } from '../platform/find-executable.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularText } from '../platform/regular-file.ts';
 import type { HarnessFinding } from './adapter.ts';
@@ -8,11 +8,15 @@ import type { AgentEnvironment } from './agent-environment.ts';
 import type { FirstRunQuery } from './harness.ts';
 
 /** A finding if the agent's executable cannot be found; else none. */
-export function checkExecutable(query: FirstRunQuery, environment: AgentEnvironment): HarnessFinding[] {
+export async function checkExecutable(
+  query: FirstRunQuery,
+  environment: AgentEnvironment,
+): Promise<HarnessFinding[]> {
   const { cli, id } = query.agent;
-  const file = findExecutable(cli, environment.get('PATH') ?? '', query.project_dir ?? undefined);
-  if (file !== null) return [];
-  const where = cli.includes('/') ? 'no executable has that path' : 'it is not on PATH';
+  const path = environment.get('PATH') ?? '';
+  const { found, silent } = await searchPath(cli, path, query.project_dir ?? undefined);
+  if (found !== null) return [];
+  const where = cli.includes('/') ? 'no executable has that path' : notOnPath(silent);
   return [
     {
       severity: 'error',
@@ -41,7 +45,7 @@ export async function gitRoot(folder: string): Promise<string | null> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return access(path).then(
+  return lstat(path).then(
     () => true,
     () => false,
   );

@@ -172,7 +172,7 @@ export type GivenMessage =
 type HarnessSetup = {
   target(place: SetupPlace): Partial<SetupTarget> | Promise<SetupTarget>;
   /** Compares the hooks in its folder with those that this installation writes. */
-  compareHooks(folder: string, env: NodeJS.ProcessEnv): HookState;
+  compareHooks(folder: string, env: NodeJS.ProcessEnv): Promise<HookState>;
 };
 
 export type SetupPlace = {

@@ -2,7 +2,7 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { parseCommented } from '../config/json-splice.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
-import { readRegularText, readRegularTextSync } from '../platform/regular-file.ts';
+import { readRegularText } from '../platform/regular-file.ts';
 import type { HarnessFinding } from './adapter.ts';
 import { asTable, type Table } from './table.ts';
 
@@ -12,17 +12,17 @@ import { asTable, type Table } from './table.ts';
 export type OwnConfig = { value: Table; broken: HarnessFinding | null };
 
 /** Text of a file of a harness; null if it does not exist or cannot be read. */
-export function readOwnText(file: string): string | null {
+export async function readOwnText(file: string): Promise<string | null> {
   try {
-    return readRegularTextSync(file, READ_LIMITS.harness_config);
+    return await readRegularText(file, READ_LIMITS.harness_config);
   } catch {
     return null;
   }
 }
 
 /** Settings of a harness, from JSON, where comments may stand, or TOML; an empty table where they cannot be read. */
-export function ownTable(file: string): Table {
-  const text = readOwnText(file)?.replace(/^\uFEFF/, '') ?? '';
+export async function ownTable(file: string): Promise<Table> {
+  const text = (await readOwnText(file))?.replace(/^\uFEFF/, '') ?? '';
   try {
     return asTable(file.endsWith('.toml') ? parseToml(text) : parseCommented(text));
   } catch {

@@ -29,7 +29,7 @@ export async function checkReadiness(query: {
   env: NodeJS.ProcessEnv;
 }): Promise<Readiness> {
   const { agent, project_dir, adapters, env } = query;
-  const installed = isInstalled(agent, project_dir, env);
+  const installed = await isInstalled(agent, project_dir, env);
   if (!installed || basename(agent.cli) !== HARNESSES[agent.harness].defaults.cli)
     return { installed, account: UNTOLD, findings: [] };
   const adapter = adapters[agent.harness];
@@ -41,9 +41,13 @@ export async function checkReadiness(query: {
 }
 
 /** Whether the program of an agent is found, as a start in a folder looks for it. */
-export function isInstalled(agent: Agent, project_dir: string | null, env: NodeJS.ProcessEnv): boolean {
+export async function isInstalled(
+  agent: Agent,
+  project_dir: string | null,
+  env: NodeJS.ProcessEnv,
+): Promise<boolean> {
   const path = agentEnvironment(agent, env).get('PATH') ?? '';
-  return findExecutable(agent.cli, path, project_dir ?? undefined) !== null;
+  return (await findExecutable(agent.cli, path, project_dir ?? undefined)) !== null;
 }
 
 /** Whether a start could lead to work: a first-run question can be answered in its terminal, a missing login cannot. */

@@ -1,4 +1,5 @@
-import { NEUTRAL_DIRECTORY, type ProcessCall } from '../platform/process.ts';
+import { NEUTRAL_DIRECTORY } from '../platform/piped-process.ts';
+import type { ProcessCall } from '../platform/process.ts';
 
 /** What the settings of a repository could make Git start, of all that reading it may touch. */
 const STARTS_NOTHING = [

@@ -49,7 +49,7 @@ type RecorderSessions = {
 export type MeetingServiceOptions = FollowedRecorderOptions & {
   sessions: RecorderSessions;
   /** Looks for the program again each time. */
-  findRecorder(): FoundRecorder;
+  findRecorder(): Promise<FoundRecorder>;
   /** Socket of a private tmux server; null for the user's own. */
   tmux_socket: string | null;
   platform: NodeJS.Platform;
@@ -104,8 +104,12 @@ export class MeetingService {
     this.#stopLooking = null;
   }
 
-  capabilities(): { available: boolean; unavailable: string | null; modes: MeetingMode[] } {
-    const found = this.#in.findRecorder();
+  async capabilities(): Promise<{
+    available: boolean;
+    unavailable: string | null;
+    modes: MeetingMode[];
+  }> {
+    const found = await this.#in.findRecorder();
     const unavailable = 'unavailable' in found ? found.unavailable : null;
     return { available: unavailable === null, unavailable, modes: modesOf(found, this.#in.platform) };
   }
@@ -201,7 +205,7 @@ export class MeetingService {
     const current = await this.row();
     if (current !== null && current.state !== 'failed')
       throw new CodedError('meeting_running', runningRefusal(current), { details: { meeting: current } });
-    const found = this.#in.findRecorder();
+    const found = await this.#in.findRecorder();
     if ('unavailable' in found) throw new CodedError('recorder_unavailable', found.unavailable);
     const modes = modesOf(found, this.#in.platform);
     const mode = modes.find((one) => one === asked);

@@ -16,15 +16,15 @@ export type RecorderProgram = { argv: string[]; name: string };
 export type FoundRecorder = { program: RecorderProgram } | { unavailable: string };
 
 /** The recorder that is configured, else the bundled one where it runs, else one on PATH. */
-export function findRecorder(options: {
+export async function findRecorder(options: {
   /** `SVC_RECORDER`: a path or a name. */
   configured: string | null;
   platform: NodeJS.Platform;
   path: string;
-}): FoundRecorder {
+}): Promise<FoundRecorder> {
   const { configured, platform, path } = options;
   if (configured !== null) {
-    const file = findExecutable(configured, path);
+    const file = await findExecutable(configured, path);
     if (file !== null) return { program: { argv: [file], name: basename(file) } };
     return {
       unavailable: `SVC_RECORDER names ${configured}, which is not an executable program; correct it, or unset it`,
@@ -34,7 +34,7 @@ export function findRecorder(options: {
     const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
     return { program: { argv: [process.execPath, launcher, 'recorder'], name: 'svc' } };
   }
-  const file = findExecutable(ON_PATH, path);
+  const file = await findExecutable(ON_PATH, path);
   if (file !== null) return { program: { argv: [file], name: basename(file) } };
   return {
     unavailable: `no recorder is installed; put one on PATH as ${ON_PATH}, or name one in SVC_RECORDER (ops/recorder.md says what it must do)`,

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -18,6 +17,7 @@ import type { InputScreen, OpenWay } from '../harness/harness.ts';
 import { HARNESSES } from '../harness/harnesses.ts';
 import { createPaneInput } from '../mux/pane-input.ts';
 import { findExecutable } from '../platform/find-executable.ts';
+import { statForeign } from '../platform/foreign-paths.ts';
 import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
 import type { ContextWorld } from './context-delivery.ts';
@@ -65,7 +65,7 @@ export type DeliveryWorld = ContextWorld &
   };
 
 /** The sessions of this machine as a delivery reaches them. */
-export function connectDelivery(options: {
+export async function connectDelivery(options: {
   settings: Settings & { host_id: string };
   clock: Clock;
   logger: Logger;
@@ -74,10 +74,10 @@ export function connectDelivery(options: {
   /** What the poller answers for this thread. */
   poller: Pick<DeliveryWorld, 'target' | 'contextTarget' | 'give' | 'stageIn'>;
   files: FileKeeper;
-}): DeliveryWorld {
+}): Promise<DeliveryWorld> {
   const { settings, clock, logger, poller, files } = options;
   const runner = createRunner();
-  const tmux = findExecutable('tmux', process.env.PATH ?? '');
+  const tmux = await findExecutable('tmux', process.env.PATH ?? '');
   const panes =
     tmux === null
       ? null
@@ -115,7 +115,7 @@ export function connectDelivery(options: {
     async sizeOf(transcript) {
       if (transcript === null) return 0;
       try {
-        return (await stat(transcript)).size;
+        return (await statForeign(transcript)).size;
       } catch (error) {
         if (systemCode(error) === 'ENOENT') return 0;
         throw error;

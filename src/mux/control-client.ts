@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import type { Logger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
-import type { PipedProcess } from '../platform/process.ts';
+import type { PipedProcess } from '../platform/piped-process.ts';
 import { controlLine, printMark, type TmuxCommand } from './command.ts';
 import { type ControlEvent, ControlParser } from './control-protocol.ts';
 

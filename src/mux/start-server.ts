@@ -89,8 +89,8 @@ async function run(options: StartServerOptions, argv: readonly string[]): Promis
 async function findUserManager(options: StartServerOptions): Promise<string | null> {
   const { env, runner, scope = 'auto' } = options;
   if (scope === 'never' || options.platform !== 'linux' || env.INVOCATION_ID === undefined) return null;
-  const systemctl = findExecutable('systemctl', env.PATH ?? '');
-  const systemdRun = findExecutable('systemd-run', env.PATH ?? '');
+  const systemctl = await findExecutable('systemctl', env.PATH ?? '');
+  const systemdRun = await findExecutable('systemd-run', env.PATH ?? '');
   if (systemctl === null || systemdRun === null) return null;
   const answer = await runner.run({
     file: systemctl,

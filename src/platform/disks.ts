@@ -3,8 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CheckSlots, type CheckTarget, type Place } from './check-slots.ts';
 import { type Mount, mountOf, readMounts } from './disk-walk.cjs';
-import { isForeign } from './foreign-mounts.ts';
-import { NEUTRAL_DIRECTORY, type PipedProcess, type ProcessRunner } from './process.ts';
+import { isForeign, staysHere } from './foreign-mounts.ts';
+import { NEUTRAL_DIRECTORY, type PipedProcess, type spawnPiped } from './piped-process.ts';
 
 /**
  * What is at a path; in `real` every symlink is resolved, and `tree` is the nearest folder at or above a directory that has a
@@ -46,20 +46,21 @@ export type Disks = {
 };
 
 /**
- * Whether a disk answers, for a thread that accesses the path in the same step. One of this machine does unless it is known
- * to be silent; that of another machine may have gone a moment ago, so that it is checked each time.
+ * Whether the disk of a path answers, for a thread that accesses it in the same step. One of this machine does unless it is
+ * known to be silent; that of another machine may have gone a moment ago, so that it is checked each time.
  */
 export async function answersNow(
-  disks: Pick<Disks, 'check' | 'prove' | 'mountOf' | 'isSilent'>,
+  disks: Pick<Disks, 'check' | 'mountOf' | 'isSilent'>,
   path: string,
 ): Promise<Proof> {
-  if (disks.mountOf(path).local) {
-    // Finds out, for the next time, whether a link leads to another machine.
-    void disks.prove(path);
-    return disks.isSilent(path) ? 'silent' : 'answers';
-  }
+  if (isLocal(disks, path)) return disks.isSilent(path) ? 'silent' : 'answers';
   const { kind } = await disks.check(path);
   return kind === 'silent' || kind === 'unchecked' ? kind : 'answers';
+}
+
+/** Whether a path, with each link on its way, leads to no disk of another machine. Accesses no such disk. */
+export function isLocal(disks: Pick<Disks, 'mountOf'>, path: string): boolean {
+  return disks.mountOf(path).local && staysHere(path);
 }
 
 /** What to say of a path whose disk did not answer, or was not asked in time. */
@@ -116,13 +117,13 @@ type ChildMessage = { id: number } & (
 );
 
 /** `createDisks` starts its processes at the first check; `stop` ends them. */
-export function createDisks(options: { clock: Clock; runner: Pick<ProcessRunner, 'spawnPiped'> }): Disks {
+export function createDisks(options: { clock: Clock; runner: { spawnPiped: typeof spawnPiped } }): Disks {
   return new DiskChecks(options);
 }
 
 class DiskChecks implements Disks {
   readonly #clock: Clock;
-  readonly #runner: Pick<ProcessRunner, 'spawnPiped'>;
+  readonly #runner: { spawnPiped: typeof spawnPiped };
   readonly #slots = new CheckSlots();
   readonly #in_progress = new Map<string, Promise<PathCheck>>();
   /** By mount, first in first out. */
@@ -135,7 +136,7 @@ class DiskChecks implements Disks {
   #cancelProbe: () => void = () => {};
   #stopped = false;
 
-  constructor(options: { clock: Clock; runner: Pick<ProcessRunner, 'spawnPiped'> }) {
+  constructor(options: { clock: Clock; runner: { spawnPiped: typeof spawnPiped } }) {
     this.#clock = options.clock;
     this.#runner = options.runner;
   }

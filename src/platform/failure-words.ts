@@ -23,7 +23,7 @@ export function failureWords(result: ProcessResult): string {
     case 'overflowed':
       return 'it printed too much';
     case 'not_started':
-      return `it ${result.code === 'ENOENT' ? 'is not installed' : 'cannot be started'} (${result.code})`;
+      return `it ${result.code === 'ENOENT' ? 'is not installed' : 'cannot be started'} (${result.detail ?? result.code})`;
   }
 }
 

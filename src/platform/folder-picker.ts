@@ -25,22 +25,22 @@ const NO_DISPLAY = /(cannot|failed to|could not) (open|connect to) display|no pr
 const MOST_OUTPUT_BYTES = 64 * 1024;
 
 /** The picker of this host, or null without a desktop or a dialog program. */
-export function findFolderPicker(options: {
+export async function findFolderPicker(options: {
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
   /** macOS only: a person is logged in at the desktop. */
   desktop: boolean;
-}): FolderPicker | null {
+}): Promise<FolderPicker | null> {
   const { platform, env, desktop } = options;
   const path = env.PATH ?? '';
   if (platform === 'darwin') {
-    const file = desktop ? findExecutable('osascript', path) : null;
+    const file = desktop ? await findExecutable('osascript', path) : null;
     return file === null ? null : { program: 'osascript', file };
   }
   if (!env.DISPLAY && !env.WAYLAND_DISPLAY) return null;
   const kde = /kde/i.test(env.XDG_CURRENT_DESKTOP ?? '');
   for (const program of kde ? (['kdialog', 'zenity'] as const) : (['zenity', 'kdialog'] as const)) {
-    const file = findExecutable(program, path);
+    const file = await findExecutable(program, path);
     if (file !== null) return { program, file };
   }
   return null;

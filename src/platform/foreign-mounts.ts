@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Mount, mountOf, readMounts, type Walked, walk } from './disk-walk.cjs';
 
 /** File systems that depend on another machine or program for every operation. */
@@ -40,6 +41,19 @@ export class KnownMounts {
   follow(path: string): Walked {
     return walk(path, this.#table, (point) => !this.#closed.has(point));
   }
+}
+
+/**
+ * Whether a path, with each link on its way, stays on disks of this machine. Accesses no other; false where the system has no
+ * mount table that could tell.
+ */
+export function staysHere(path: string): boolean {
+  const table = mountTable();
+  if (table === null) return false;
+  const points = foreignPoints(table);
+  return (
+    points.length === 0 || walk(resolve(path), table, (point) => !points.includes(point)).kind !== 'elsewhere'
+  );
 }
 
 /** The mounts of other machines on which files of these folders may lie; with `anywhere`, all of them. */

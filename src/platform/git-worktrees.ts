@@ -2,7 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { shellLine } from '../base/shell-word.ts';
 import { failureWords } from './failure-words.ts';
-import { NEUTRAL_DIRECTORY, type ProcessRunner } from './process.ts';
+import { NEUTRAL_DIRECTORY } from './piped-process.ts';
+import type { ProcessRunner } from './process.ts';
 import { copyIncluded, fillSubmodules } from './worktree-files.ts';
 
 /** A checkout of a large repository takes a while; a hook of it may never end. */

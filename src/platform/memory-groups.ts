@@ -64,8 +64,8 @@ export function memoryHierarchy(): MemoryHierarchy | null {
 /** A slice of the service manager: the user's, or the system's for root. */
 async function openSlice(options: GroupsOptions): Promise<MemoryMechanism | null> {
   const { env, uid, runner, total_bytes } = options;
-  const systemctl = findExecutable('systemctl', env.PATH ?? '');
-  const systemdRun = findExecutable('systemd-run', env.PATH ?? '');
+  const systemctl = await findExecutable('systemctl', env.PATH ?? '');
+  const systemdRun = await findExecutable('systemd-run', env.PATH ?? '');
   if (systemctl === null || systemdRun === null) return null;
   const whose = uid === 0 ? [] : ['--user'];
   const ask = (args: string[]) =>

@@ -5,11 +5,15 @@ import { findExecutable } from './find-executable.ts';
 const FAILS_WITHIN_MS = 3_000;
 
 /** The program that shows an address in this person's browser; null where there is no desktop or no such program. */
-export function findUrlOpener(options: { platform: NodeJS.Platform; env: NodeJS.ProcessEnv }): string | null {
+export async function findUrlOpener(options: {
+  platform: NodeJS.Platform;
+  env: NodeJS.ProcessEnv;
+}): Promise<string | null> {
   const { platform, env } = options;
   const path = env.PATH ?? '';
   // An editor that is connected to this machine names its own way to the browser at the other end.
-  const named = env.BROWSER === undefined || env.BROWSER === '' ? null : findExecutable(env.BROWSER, path);
+  const named =
+    env.BROWSER === undefined || env.BROWSER === '' ? null : await findExecutable(env.BROWSER, path);
   if (named !== null) return named;
   if (platform === 'darwin') return env.SSH_CONNECTION === undefined ? findExecutable('open', path) : null;
   if (!env.DISPLAY && !env.WAYLAND_DISPLAY) return null;

@@ -1,5 +1,10 @@
 import { execa } from 'execa';
+import { createDeferred } from '../base/deferred.ts';
 import { systemCode } from '../base/errors.ts';
+import { unansweredWords } from './disks.ts';
+import { searchPath } from './find-executable.ts';
+import { mayFollow } from './foreign-paths.ts';
+import { type PipedCall, type PipedProcess, spawnPiped } from './piped-process.ts';
 
 /** One run of an external program: argv only, never a shell string. Times in milliseconds, sizes in bytes. */
 export type ProcessCall = {
@@ -25,33 +30,8 @@ export type ProcessResult =
   | { kind: 'signalled'; signal: string; stdout: string; stderr: string }
   | { kind: 'timed_out' }
   | { kind: 'overflowed'; stdout: string }
-  | { kind: 'not_started'; code: string };
-
-export type PipedCall = {
-  file: string;
-  args: readonly string[];
-  cwd?: string;
-  env?: Record<string, string | undefined>;
-  /** A descriptor of ours that becomes its stdin, instead of a pipe that `write` writes to. */
-  stdin?: number;
-  /** In a process group of its own: what a terminal sends to ours does not reach it, and it outlives us. */
-  detached?: boolean;
-};
-
-/** A long-lived child on three pipes, without a deadline; its owner limits how much output it keeps. */
-export type PipedProcess = {
-  /** Undefined if the program could not be started; `onExit` gets the reason. */
-  pid: number | undefined;
-  /** False if the pipe is closed or full; the data was then not sent. */
-  write(data: string | Uint8Array): boolean;
-  onStdout(listener: (chunk: Uint8Array) => void): void;
-  /** Called once, also if the child never started; `detail` is a sentence or its last stderr. */
-  onExit(listener: (detail: string) => void): void;
-  /** Closes its stdin. */
-  end(): void;
-  /** Ends it with SIGKILL. */
-  kill(): void;
-};
+  /** `detail` is why, where the code alone does not say it. */
+  | { kind: 'not_started'; code: string; detail?: string };
 
 /** How programs are started; a parameter, so that tests can replace it. */
 export type ProcessRunner = {
@@ -59,18 +39,19 @@ export type ProcessRunner = {
   spawnPiped(call: PipedCall): PipedProcess;
 };
 
+/** How long a process that was killed may take to leave, in milliseconds; one that a disk holds stays in the kernel. */
+const LEAVE_MS = 1_000;
+/** Where the system looks for a program if `PATH` is not set. */
+const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
+
 /**
- * Working directory for asking an agent's program about itself. Such programs read the settings of the project around
- * them and may start what those name; this folder exists on every machine and is no project.
+ * Runs a program to its end, within its deadline and output limit. Never throws for what the program does, and waits neither
+ * for a folder of PATH nor for a program on a disk that does not answer.
  */
-export const NEUTRAL_DIRECTORY = '/';
-
-const STDERR_KEPT = 4096;
-const STDIN_BACKLOG = 1024 * 1024;
-
-/** Runs a program to its end, within its deadline and output limit. Never throws for what the program does. */
 export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
-  const subprocess = execa(call.file, call.args, {
+  const found = await programOf(call);
+  if (typeof found !== 'string') return found;
+  const subprocess = execa(found, call.args, {
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     ...(call.env === undefined ? {} : { env: call.env, extendEnv: false }),
     ...(call.input === undefined ? { stdin: 'ignore' } : { input: call.input }),
@@ -81,6 +62,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   });
   let ended = false;
   let late = false;
+  const gone = createDeferred<null>();
   subprocess.nodeChildProcess.on('exit', () => {
     ended = true;
   });
@@ -89,6 +71,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     subprocess.kill('SIGKILL');
     subprocess.stdout?.destroy();
     subprocess.stderr?.destroy();
+    setTimeout(() => gone.resolve(null), LEAVE_MS).unref();
   };
   const deadline = setTimeout(() => {
     late = !ended;
@@ -96,11 +79,13 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   }, call.timeout_ms);
   call.signal?.addEventListener('abort', endNow, { once: true });
   if (call.signal?.aborted) endNow();
-  const result = await subprocess;
+  const result = await Promise.race([subprocess, gone.promise]);
   clearTimeout(deadline);
   call.signal?.removeEventListener('abort', endNow);
 
+  if (result === null) subprocess.nodeChildProcess.unref();
   if (late) return { kind: 'timed_out' };
+  if (result === null) return { kind: 'signalled', signal: 'SIGKILL', stdout: '', stderr: '' };
   const { stdout = '', stderr = '' } = result;
   if (result.isMaxBuffer) return { kind: 'overflowed', stdout };
   if (result.signal !== undefined) return { kind: 'signalled', signal: result.signal, stdout, stderr };
@@ -108,58 +93,19 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   return { kind: 'not_started', code: result.code ?? systemCode(result.cause) ?? 'EUNKNOWN' };
 }
 
-/** Starts a program on three pipes and leaves it running. */
-export function spawnPiped(call: PipedCall): PipedProcess {
-  const subprocess = execa(call.file, call.args, {
-    ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
-    ...(call.env === undefined ? {} : { env: call.env, extendEnv: false }),
-    // Its type knows the descriptors up to 9 alone.
-    stdin: (call.stdin as 3 | undefined) ?? 'pipe',
-    detached: call.detached === true,
-    stdout: 'pipe',
-    stderr: 'pipe',
-    buffer: false,
-    reject: false,
-  });
-  let stderr = '';
-  let exited: string | null = null;
-  const exitListeners: ((detail: string) => void)[] = [];
-  subprocess.stdin?.on('error', () => undefined);
-  subprocess.stderr.on('data', (chunk: Buffer) => {
-    stderr = (stderr + chunk.toString('utf8')).slice(-STDERR_KEPT);
-  });
-  void subprocess.then((result) => {
-    exited = stderr.trim() || (result.failed ? (result.shortMessage ?? 'it failed') : 'it ended');
-    for (const listener of exitListeners) listener(exited);
-  });
-  return {
-    pid: subprocess.pid,
-    write(data) {
-      const { stdin } = subprocess;
-      if (exited !== null || stdin === null || !stdin.writable) return false;
-      if (stdin.writableLength > STDIN_BACKLOG) return false;
-      stdin.write(data);
-      return true;
-    },
-    onStdout(listener) {
-      subprocess.stdout.on('data', listener);
-    },
-    onExit(listener) {
-      if (exited === null) exitListeners.push(listener);
-      else listener(exited);
-    },
-    end() {
-      subprocess.stdin?.end();
-    },
-    kill() {
-      subprocess.kill('SIGKILL');
-      subprocess.stdin?.destroy();
-      subprocess.stdout.destroy();
-      subprocess.stderr.destroy();
-      // A child blocked in the kernel may live as long as we do, so it must not keep our process alive.
-      subprocess.nodeChildProcess.unref();
-    },
-  };
+/** What is started: the system call that does it blocks this thread until the program is loaded. */
+async function programOf({ file, env = process.env }: ProcessCall): Promise<string | ProcessResult> {
+  if (!file.includes('/')) {
+    const { found, silent } = await searchPath(file, env.PATH ?? USUAL_PATH);
+    if (found !== null) return found;
+    const [folder] = silent;
+    const detail = folder === undefined ? {} : { detail: unansweredWords(folder, 'silent') };
+    return { kind: 'not_started', code: 'ENOENT', ...detail };
+  }
+  const proof = await mayFollow(file);
+  return proof === 'answers'
+    ? file
+    : { kind: 'not_started', code: 'EHOSTDOWN', detail: unansweredWords(file, proof) };
 }
 
 /** The machine's own processes. */

@@ -14,6 +14,7 @@ import {
 import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import { CodedError, systemCode } from '../base/errors.ts';
 import { fileChanged, notAFile } from './file-error.ts';
+import { requireAnswer } from './foreign-paths.ts';
 
 /** A regular file open for reading; `stats` are those of the open file. The caller closes it. */
 export type OpenFile = { fd: number; stats: Stats };
@@ -87,8 +88,12 @@ export function openRegularFileSync(
   }
 }
 
-/** `openRegularFileSync` without blocking the thread. */
+/**
+ * `openRegularFileSync` without blocking the thread, and on no disk that does not answer. Throws as `requireAnswer` does
+ * too.
+ */
 export async function openRegularFile(path: string): Promise<OpenFileHandle> {
+  await requireAnswer(path);
   requireRegular(path, await stat(path));
   const file = await open(path, READ_FLAGS);
   try {

@@ -70,9 +70,9 @@ type Said = { ok: boolean; stdout: string; detail: string };
 type Ask = (args: readonly string[]) => Promise<Said>;
 
 function asker({ env, runner }: ServiceSurroundings, program: string): Ask {
-  const file = findExecutable(program, env.PATH ?? '');
-  if (file === null) return async () => ({ ok: false, stdout: '', detail: `${program} is not on the PATH` });
   return async (args) => {
+    const file = await findExecutable(program, env.PATH ?? '');
+    if (file === null) return { ok: false, stdout: '', detail: `${program} is not on the PATH` };
     const limits = { timeout_ms: ANSWER_MS, max_output_bytes: MOST_OUTPUT_BYTES };
     const result = await runner.run({ file, args, env, cwd: '/', ...limits });
     const stdout = result.kind === 'exited' ? result.stdout : '';

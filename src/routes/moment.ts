@@ -14,8 +14,8 @@ export function momentRows(
 ): Row[] {
   const { host } = context;
   const placeOf = async (session: string, { believe }: { believe: boolean }) => {
-    const [place] = await places.find([session], { believe });
-    if (place?.kind !== 'found') throw noTranscript(session, host);
+    const place = await places.findOne(session, { believe });
+    if (place.kind !== 'found') throw noTranscript(session, host);
     return place;
   };
   return [

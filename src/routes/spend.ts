@@ -29,6 +29,7 @@ export function spendRows(
     const { value } = await pool.run('read_spend', { cache_dir: context.spend_dir, sessions: asked });
     const sessions = value.spends.map((one, index) => ({
       ...one,
+      ...(found[index]!.kind === 'unknown' ? { unknown: 'unreadable' as const } : {}),
       harness: asked[index]!.harness,
       began_at: begun[index]!.began_at,
     }));

@@ -1,3 +1,4 @@
+import { CodedError, isCoded } from '../base/errors.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import { parseHarnessName } from '../contract/harness-name.ts';
 import { MISSING_MEMORY_MS } from '../contract/http/transcripts.ts';
@@ -10,8 +11,13 @@ import type { RouteContext } from './context.ts';
 export type TranscriptPlace =
   | (Known & { kind: 'found'; stamp: FileStamp; mtime_ms: number })
   | { kind: 'missing'; harness: HarnessName | null }
+  /** It could not be looked at, because of its disk. */
+  | { kind: 'unknown'; harness: HarnessName | null; fault: CodedError }
   /** The conversation is known, and which transcript it writes is not yet. */
   | { kind: 'pending'; harness: HarnessName | null };
+
+/** Where it lies, or that there is none. */
+type KnownPlace = Exclude<TranscriptPlace, { kind: 'unknown' }>;
 
 /** `linked`: it may name a page that shows the session. */
 type Known = { harness: HarnessName; path: string; linked: boolean };
@@ -33,6 +39,13 @@ export class TranscriptPlaces {
   ) {
     this.#callers = callers;
     this.#context = context;
+  }
+
+  /** The place of one session; throws why it could not be looked at. */
+  async findOne(session: string, options: { believe: boolean }): Promise<KnownPlace> {
+    const [place] = await this.find([session], options);
+    if (place!.kind === 'unknown') throw place!.fault;
+    return place!;
   }
 
   /** One place for each session, in order. `believe`: a session that was missing a moment ago is not looked for. */
@@ -86,6 +99,11 @@ export class TranscriptPlaces {
         continue;
       }
       const hit = found[next++] ?? null;
+      if (hit !== null && 'fault' in hit) {
+        const fault = new CodedError('file_unavailable', hit.fault);
+        places.set(session, { kind: 'unknown', harness, fault });
+        continue;
+      }
       const place = hit === null ? null : await this.#look(hit);
       places.set(session, place ?? { kind: 'missing', harness });
       if (hit !== null && place !== null) remember(this.#known, session, hit);
@@ -103,10 +121,15 @@ export class TranscriptPlaces {
   }
 
   async #look(known: Known): Promise<TranscriptPlace | null> {
-    const look = await this.#callers.files.stat(known.path);
-    return look.kind === 'file'
-      ? { kind: 'found', ...known, stamp: look.stamp, mtime_ms: look.mtime_ms }
-      : null;
+    try {
+      const look = await this.#callers.files.stat(known.path);
+      return look.kind === 'file'
+        ? { kind: 'found', ...known, stamp: look.stamp, mtime_ms: look.mtime_ms }
+        : null;
+    } catch (error) {
+      if (!isCoded(error)) throw error;
+      return { kind: 'unknown', harness: known.harness, fault: error };
+    }
   }
 }
 

@@ -35,8 +35,8 @@ export function transcriptsRows(
 
   const read = async (session: string, asker: Asker) => {
     for (let looks = 1; ; looks += 1) {
-      const [place] = await places.find([session], { believe: false });
-      if (place?.kind !== 'found') return { place: place!, sha256: null };
+      const place = await places.findOne(session, { believe: false });
+      if (place.kind !== 'found') return { place, sha256: null };
       try {
         return { place, sha256: await digests.of(place.path, place.stamp, asker) };
       } catch (error) {

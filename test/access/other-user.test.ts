@@ -2,9 +2,9 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { HAS_LOOPBACK_V6 } from '../http/served.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { findProgram } from '../kit/find-program.ts';
 import { run } from '../kit/test-home.ts';
 
 const SECRET = 'violet-heron-4711';
@@ -16,7 +16,7 @@ const CANNOT_TRY: string | null =
     ? 'the gate reads /proc, which only Linux has'
     : process.geteuid?.() !== 0
       ? 'only root can become another user'
-      : ['su', 'curl'].some((name) => findExecutable(name, process.env.PATH ?? '') === null)
+      : ['su', 'curl'].some((name) => findProgram(name, process.env.PATH ?? '') === null)
         ? 'su or curl is missing'
         : null;
 

@@ -6,11 +6,11 @@ import {
   chromium,
   type Page as Window,
 } from 'playwright-core';
-import { findExecutable } from '../../src/platform/find-executable.ts';
+import { findProgram } from '../kit/find-program.ts';
 
 const PATH = `${process.env.PATH ?? ''}:/usr/bin:/usr/lib/chromium`;
 const PROGRAM = ['chromium', 'chromium-browser', 'google-chrome']
-  .map((name) => findExecutable(name, PATH))
+  .map((name) => findProgram(name, PATH))
   .find((path) => path !== null);
 
 /** Why no browser can be started here, or null when one can. */

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser, type KeyInput, type Page } from 'puppeteer-core';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
+import { findProgram } from '../kit/find-program.ts';
 import type { Driven } from './chromium.ts';
 
 const PROGRAM = ['firefox-esr', 'firefox']
-  .map((name) => findExecutable(name, `${process.env.PATH ?? ''}:/usr/bin:/usr/lib/firefox-esr`))
+  .map((name) => findProgram(name, `${process.env.PATH ?? ''}:/usr/bin:/usr/lib/firefox-esr`))
   .find((path) => path !== null);
 
 /** Why no Firefox can be started here, or null when one can. */

@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConfigFile, ConfigWritten, StoreOrigin } from '../../src/contract/http/config.ts';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { findProgram } from '../kit/find-program.ts';
 import { TEST_HOST } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
 
@@ -182,9 +182,7 @@ describe('the operator files of a daemon', () => {
     const picker = (script: string) =>
       chmodSync(daemon.home.write('bin/zenity', `#!/bin/sh\n${script}\n`), 0o755);
     // A desktop may have one of its own, which would open a dialog.
-    const has_one = ['zenity', 'kdialog'].some(
-      (name) => findExecutable(name, process.env.PATH ?? '') !== null,
-    );
+    const has_one = ['zenity', 'kdialog'].some((name) => findProgram(name, process.env.PATH ?? '') !== null);
     expect((await lists()).native_folder_picker).toBe(has_one);
     if (!has_one)
       expect(await daemon.http.post('/choose-folder', {})).toMatchObject({

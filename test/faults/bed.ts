@@ -17,7 +17,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { State } from '../../src/contract/http/state.ts';
 import { initStore, type Store } from '../../src/fibers/store.ts';
 import { readProcessStart } from '../../src/platform/file-lock.ts';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { runProcess } from '../../src/platform/process.ts';
 import {
   descendantsIn,
@@ -29,6 +28,7 @@ import {
 import { until } from '../fixtures/mux/private-server.ts';
 import { programOf } from '../kit/built-package.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
+import { findProgram } from '../kit/find-program.ts';
 import { launchesOf } from '../kit/launches.ts';
 import { processesMarked, signal } from '../kit/processes.ts';
 import { UNKNOWN_KEYS } from './unknown-keys.ts';
@@ -40,7 +40,7 @@ const END_MS = 60_000;
 const LAUNCHER = programOf('launcher.mjs');
 const AGENT = new URL('fast-agent.mjs', import.meta.url).pathname;
 const COMPOSER = new URL('composer-agent.mjs', import.meta.url).pathname;
-const TMUX = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
+const TMUX = findProgram('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
 
 export type Reply<T = unknown> = { status: number; json: T };
 

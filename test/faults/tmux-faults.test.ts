@@ -2,8 +2,8 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { until } from '../fixtures/mux/private-server.ts';
+import { findProgram } from '../kit/find-program.ts';
 import { Bed, type Daemon } from './bed.ts';
 
 const WORKERS = 10;
@@ -87,7 +87,7 @@ it('[P4] kills and launches nothing while the tmux server does not answer', asyn
 
 it('[P4] adopts late and launches nothing while the tmux program hangs', async () => {
   bed = new Bed({ pace: LONG });
-  const real = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
+  const real = findProgram('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
   const wrapper = join(bed.root, 'home', 'tmux');
   const hang = join(bed.root, 'hang');
   writeFileSync(wrapper, `#!/bin/sh\n[ -e '${hang}' ] && exec sleep 600\nexec '${real}' "$@"\n`);

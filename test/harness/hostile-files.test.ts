@@ -57,12 +57,12 @@ describe.each(CULPRITS)('$what at the path of', ({ what, make }) => {
       });
   });
 
-  it('a skill or the settings with the hooks counts as absent', () => {
+  it('a skill or the settings with the hooks counts as absent', async () => {
     const env = { HOME: scratch.path, PATH: '' };
     put('.claude/settings.json');
     put('.claude/skills/fiber-store/SKILL.md');
-    expect(compareHooks(env)).toContainEqual({ harness: 'claude', state: 'absent', program: null });
-    expect(compareSkills(env).installed).toContainEqual({
+    expect(await compareHooks(env)).toContainEqual({ harness: 'claude', state: 'absent', program: null });
+    expect((await compareSkills(env)).installed).toContainEqual({
       harness: 'claude',
       state: 'absent',
       generation: null,

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { HeldPeerGate } from '../../src/http/peer-gate.ts';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import type { ConnectionEnds, PeerLookup } from '../../src/platform/peer-credentials-lsof.ts';
 import { lsofPeerLookup } from '../../src/platform/peer-credentials-lsof.ts';
 import type { PeerVerdict } from '../../src/platform/peer-verdict.ts';
 import { runProcess } from '../../src/platform/process.ts';
+import { findProgram } from '../kit/find-program.ts';
 import { until } from '../kit/until.ts';
 import { actAs, actBeforeAccept, CANNOT_ATTACK, NOBODY } from './attacks/gated-target.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
@@ -164,7 +164,7 @@ describe('the server with such a gate', () => {
 });
 
 const CANNOT =
-  CANNOT_ATTACK ?? (findExecutable('lsof', process.env.PATH ?? '') === null ? 'there is no lsof here' : null);
+  CANNOT_ATTACK ?? (findProgram('lsof', process.env.PATH ?? '') === null ? 'there is no lsof here' : null);
 
 describe.skipIf(CANNOT !== null)(
   `another user, by the real lsof${CANNOT === null ? '' : ` (${CANNOT})`}`,

@@ -1,6 +1,6 @@
-import { findExecutable } from '../../src/platform/find-executable.ts';
+import { findProgram } from './find-program.ts';
 
 /** Whether this machine has the program; a test that needs it is skipped without it, and says so in its title. */
 export function isInstalled(program: string): boolean {
-  return findExecutable(program, process.env.PATH ?? '') !== null;
+  return findProgram(program, process.env.PATH ?? '') !== null;
 }

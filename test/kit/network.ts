@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { callerEnvironment } from './caller-environment.ts';
+import { findProgram } from './find-program.ts';
 
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
 const ENV = { ...callerEnvironment(), PATH };
@@ -13,8 +13,7 @@ export function networkHindrance(): string | null {
     ['ip', 'iproute2'],
     ['unshare', 'util-linux'],
   ] as const)
-    if (findExecutable(tool, PATH) === null)
-      return `${tool} is not installed; on Debian: apt-get install ${of}`;
+    if (findProgram(tool, PATH) === null) return `${tool} is not installed; on Debian: apt-get install ${of}`;
   try {
     execFileSync('unshare', ['--net', 'sh', '-c', MAKE], { env: ENV, stdio: 'ignore' });
     return null;

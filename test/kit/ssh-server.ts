@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { loopbackEnvironment } from './caller-environment.ts';
+import { findProgram } from './find-program.ts';
 import type { TestHome } from './test-home.ts';
 import { until } from './until.ts';
 import { unusedPort } from './unused-port.ts';
@@ -122,7 +122,7 @@ export class SshServer {
       ].join('\n'),
     );
     if (process.geteuid?.() === 0) mkdirSync(PRIVILEGE_SEPARATION, { recursive: true, mode: 0o755 });
-    const file = findExecutable('sshd', PATH);
+    const file = findProgram('sshd', PATH);
     if (file === null) throw new Error('sshd is not installed; on Debian: apt-get install openssh-server');
     // A group of its own, so that the processes of its connections end with it.
     const [program = file, ...args] = [...this.#place.under, file, '-D', '-e', '-f', config];

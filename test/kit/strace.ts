@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { findExecutable } from '../../src/platform/find-executable.ts';
+import { findProgram } from './find-program.ts';
 
-const STRACE = findExecutable('strace', process.env.PATH ?? '');
+const STRACE = findProgram('strace', process.env.PATH ?? '');
 
 /** Why system calls cannot be traced here, or null when they can. */
 export const noTrace: string | null =

@@ -18,16 +18,16 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ulid } from 'ulid';
 import { stringify } from 'yaml';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { programOf } from './built-package.ts';
 import { loopbackEnvironment } from './caller-environment.ts';
+import { findProgram } from './find-program.ts';
 import { isRunning, processesMarked, signal } from './processes.ts';
 import { until } from './until.ts';
 
 const LAUNCHER = programOf('launcher.mjs');
 export const AGENTS_FOLDER = fileURLToPath(new URL('../fixtures/agents/', import.meta.url));
 const COMPILED = fileURLToPath(new URL('../../.cache/e2e', import.meta.url));
-const TMUX = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
+const TMUX = findProgram('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
 
 export const TEST_HOST = 'test-host';
 

@@ -71,7 +71,7 @@ function optionsOf(options: Partial<MeetingServiceOptions>): MeetingServiceOptio
       tmux_socket: null,
     },
     newLaunch: () => LAUNCH,
-    findRecorder: () => ({ program: { argv: ['/bin/recorder'], name: 'recorder' } }),
+    findRecorder: async () => ({ program: { argv: ['/bin/recorder'], name: 'recorder' } }),
     sessions: {
       start: async () => ({ kind: 'created', process: RECORDER }),
       look: async () => ({ kind: 'gone' }),

@@ -24,27 +24,27 @@ describe('the program that records', () => {
     return file;
   };
 
-  it('is the configured one, by path or by name', () => {
+  it('is the configured one, by path or by name', async () => {
     const file = program('hark');
     for (const configured of [file, 'hark'])
-      expect(findRecorder({ configured, platform: 'linux', path: dir })).toEqual({
+      expect(await findRecorder({ configured, platform: 'linux', path: dir })).toEqual({
         program: { argv: [file], name: 'hark' },
       });
   });
 
-  it('is missing with the fix where the configured one cannot be run [MTG-3]', () => {
-    const found = findRecorder({ configured: join(dir, 'none'), platform: 'linux', path: dir });
+  it('is missing with the fix where the configured one cannot be run [MTG-3]', async () => {
+    const found = await findRecorder({ configured: join(dir, 'none'), platform: 'linux', path: dir });
     expect(found).toMatchObject({ unavailable: expect.stringContaining('SVC_RECORDER') });
     expect(modesOf(found, 'linux')).toEqual([]);
   });
 
-  it('is the bundled one on Linux, else one on PATH', () => {
-    const bundled = findRecorder({ configured: null, platform: 'linux', path: dir });
+  it('is the bundled one on Linux, else one on PATH', async () => {
+    const bundled = await findRecorder({ configured: null, platform: 'linux', path: dir });
     expect(bundled).toMatchObject({ program: { name: 'svc' } });
-    const none = findRecorder({ configured: null, platform: 'darwin', path: dir });
+    const none = await findRecorder({ configured: null, platform: 'darwin', path: dir });
     expect(none).toMatchObject({ unavailable: expect.stringContaining('svc-recorder') });
     const file = program('svc-recorder');
-    expect(findRecorder({ configured: null, platform: 'darwin', path: dir })).toMatchObject({
+    expect(await findRecorder({ configured: null, platform: 'darwin', path: dir })).toMatchObject({
       program: { argv: [file] },
     });
   });

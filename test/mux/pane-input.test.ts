@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, FakeClock, systemClock } from '../../src/base/clock.ts';
 import type { PaneAddress } from '../../src/mux/mux.ts';
 import { createPaneInput } from '../../src/mux/pane-input.ts';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import { createRunner, type ProcessRunner } from '../../src/platform/process.ts';
 import { createProcessFacts } from '../../src/platform/process-facts.ts';
 import { createPrivateServer, type PrivateServer, until } from '../fixtures/mux/private-server.ts';
+import { findProgram } from '../kit/find-program.ts';
 
 let server: PrivateServer;
 beforeEach(() => {
@@ -21,7 +21,7 @@ const TYPED = (text: string) => `\u001b[200~${text}\u001b[201~\r`;
 
 function open(options: { runner?: ProcessRunner; clock?: Clock; deadline_ms?: number } = {}) {
   return createPaneInput({
-    tmux: findExecutable('tmux', process.env.PATH ?? '')!,
+    tmux: findProgram('tmux', process.env.PATH ?? '')!,
     socket: server.socket,
     env: process.env,
     runner,

@@ -196,10 +196,10 @@ describe('the packed package, installed elsewhere', () => {
     expect(code).toBe(0);
   });
 
-  it('[PRM-8] [VER-3] contains every skill and reference that a launch message names, at the expected paths', () => {
+  it('[PRM-8] [VER-3] contains every skill and reference that a launch message names, at the expected paths', async () => {
     const at = join(folder, 'app', 'node_modules', 'fiber-dispatch', 'ops', 'skills');
-    const own = readSkillFiles(packageSkills());
-    expect([...readSkillFiles(at)]).toEqual([...own]);
+    const own = await readSkillFiles(packageSkills());
+    expect([...(await readSkillFiles(at))]).toEqual([...own]);
     const paths = [
       ...everyLaunchMessage(at)
         .join('\n')
@@ -225,7 +225,7 @@ describe('the packed package, installed elsewhere', () => {
       pid,
       // On macOS only Node's own server can tell who dialled.
       server: process.platform === 'linux' ? 'uws' : 'node',
-      generation: skillGeneration(readSkillFiles(packageSkills())),
+      generation: skillGeneration(await readSkillFiles(packageSkills())),
     });
     // What the packed code says goes with the packed skills, whatever this machine has set up.
     expect(version.skew.filter(({ of }) => of === 'prompt')).toEqual([]);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { readBootId } from '../../src/platform/boot-id.ts';
-import { createRunner, type ProcessResult, spawnPiped } from '../../src/platform/process.ts';
+import { spawnPiped } from '../../src/platform/piped-process.ts';
+import { createRunner, type ProcessResult } from '../../src/platform/process.ts';
 
 const UUID = '0b5e1f6c-6f2e-4a52-9f0e-2f1f3c1d9a77';
 

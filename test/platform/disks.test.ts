@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, systemClock } from '../../src/base/clock.ts';
 import { mountOf, parseMounts } from '../../src/platform/disk-walk.cjs';
 import { createDisks, type Disks } from '../../src/platform/disks.ts';
-import { createRunner, type PipedProcess } from '../../src/platform/process.ts';
+import type { PipedProcess } from '../../src/platform/piped-process.ts';
+import { createRunner } from '../../src/platform/process.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 
 const TABLE = [

@@ -16,21 +16,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-it('finds the first file on the PATH that can be executed', () => {
+it('finds the first file on the PATH that can be executed', async () => {
   const path = `${dir}/missing:${dir}/a:${dir}/b:${dir}/c`;
-  expect(findExecutable('tool', path)).toBe(join(dir, 'c', 'tool'));
-  expect(findExecutable('odd $(name)', path)).toBe(join(dir, 'c', 'odd $(name)'));
-  expect(findExecutable('other', path)).toBeNull();
+  expect(await findExecutable('tool', path)).toBe(join(dir, 'c', 'tool'));
+  expect(await findExecutable('odd $(name)', path)).toBe(join(dir, 'c', 'odd $(name)'));
+  expect(await findExecutable('other', path)).toBeNull();
 });
 
-it('treats a name with a slash as a path', () => {
-  expect(findExecutable('./tool', '', join(dir, 'c'))).toBe(join(dir, 'c', 'tool'));
-  expect(findExecutable(join(dir, 'c', 'tool'), '')).toBe(join(dir, 'c', 'tool'));
-  expect(findExecutable(join(dir, 'a', 'tool'), `${dir}/c`)).toBeNull();
+it('treats a name with a slash as a path', async () => {
+  expect(await findExecutable('./tool', '', join(dir, 'c'))).toBe(join(dir, 'c', 'tool'));
+  expect(await findExecutable(join(dir, 'c', 'tool'), '')).toBe(join(dir, 'c', 'tool'));
+  expect(await findExecutable(join(dir, 'a', 'tool'), `${dir}/c`)).toBeNull();
 });
 
-it('skips PATH entries that depend on the working directory', () => {
-  expect(findExecutable('tool', ':.:c', join(dir, 'c'))).toBeNull();
-  expect(findExecutable('', `${dir}/c`)).toBeNull();
-  expect(findExecutable('tool\0', `${dir}/c`)).toBeNull();
+it('skips PATH entries that depend on the working directory', async () => {
+  expect(await findExecutable('tool', ':.:c', join(dir, 'c'))).toBeNull();
+  expect(await findExecutable('', `${dir}/c`)).toBeNull();
+  expect(await findExecutable('tool\0', `${dir}/c`)).toBeNull();
 });

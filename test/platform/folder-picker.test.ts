@@ -44,9 +44,9 @@ describe('the folder picker of a host', () => {
     { platform: 'darwin', env: {}, has: ['osascript'], found: undefined },
   ] as const)(
     '[WPL-20] [REC-8] on $platform with $has and $env is $found',
-    ({ platform, env, has, found, ...rest }) => {
+    async ({ platform, env, has, found, ...rest }) => {
       for (const name of has) program(name, 'exit 0');
-      const picker = findFolderPicker({
+      const picker = await findFolderPicker({
         platform,
         env: { ...env, PATH: join(scratch.path, 'bin') },
         desktop: 'desktop' in rest,

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findExecutable } from '../../src/platform/find-executable.ts';
 import {
   judgeByLsof,
   type LsofRow,
@@ -9,6 +8,7 @@ import {
   parseLsof,
 } from '../../src/platform/peer-credentials-lsof.ts';
 import { createRunner, type ProcessResult } from '../../src/platform/process.ts';
+import { findProgram } from '../kit/find-program.ts';
 
 const LISTED = `f5
 n127.0.0.1:48126->127.0.0.1:55930
@@ -120,7 +120,7 @@ describe('lsofPeerLookup', () => {
   });
 });
 
-const NO_LSOF = findExecutable('lsof', process.env.PATH ?? '') === null ? 'there is no lsof here' : null;
+const NO_LSOF = findProgram('lsof', process.env.PATH ?? '') === null ? 'there is no lsof here' : null;
 
 describe.skipIf(NO_LSOF !== null)(`the real lsof${NO_LSOF === null ? '' : ` (${NO_LSOF})`}`, () => {
   const endings: (() => void)[] = [];

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createRunner, type ProcessResult, spawnPiped } from '../../src/platform/process.ts';
+import { spawnPiped } from '../../src/platform/piped-process.ts';
+import { createRunner, type ProcessResult } from '../../src/platform/process.ts';
 import {
   createProcessFacts,
   descendantsIn,

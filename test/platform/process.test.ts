@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startDetached } from '../../src/platform/detached-process.ts';
-import { runProcess, spawnPiped } from '../../src/platform/process.ts';
+import { spawnPiped } from '../../src/platform/piped-process.ts';
+import { runProcess } from '../../src/platform/process.ts';
 import { lookUpProcess } from '../../src/platform/process-facts.ts';
 import { until } from '../fixtures/mux/private-server.ts';
 

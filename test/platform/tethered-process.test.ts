@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spawnPiped } from '../../src/platform/process.ts';
+import { spawnPiped } from '../../src/platform/piped-process.ts';
 import { tethered } from '../../src/platform/tethered-process.ts';
 import { isRunning, processOf } from '../kit/processes.ts';
 import { until } from '../kit/until.ts';

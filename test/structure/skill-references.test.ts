@@ -69,14 +69,14 @@ describe('the worker skills', () => {
     expect(fields.description!.length).toBeLessThanOrEqual(1024);
   });
 
-  it('[VER-3] were written for the current launch messages, and name their digest in the frontmatter', () => {
+  it('[VER-3] were written for the current launch messages, and name their digest in the frontmatter', async () => {
     const said = launchMessageDigest();
     const hint = `read the skills against the new messages, then write launch-message: "${said}" into fiber-service/SKILL.md`;
-    expect(namedPromptDigest(readSkillFiles(ROOT)), hint).toBe(said);
+    expect(namedPromptDigest(await readSkillFiles(ROOT)), hint).toBe(said);
   });
 
-  it('[PRM-8] link to each reference, and only to existing ones', () => {
-    const files = [...readSkillFiles(ROOT)];
+  it('[PRM-8] link to each reference, and only to existing ones', async () => {
+    const files = [...(await readSkillFiles(ROOT))];
     const named = files.flatMap(([file, text]) =>
       [...text.matchAll(/references\/[a-z-]+\.md/g)].map(([path]) => join(file.split('/')[0]!, path)),
     );

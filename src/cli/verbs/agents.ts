@@ -15,7 +15,8 @@ import {
 import { agentsReply, hideEnv, loadRegistry } from '../../harness/agents/registry.ts';
 import { HARNESSES } from '../../harness/harnesses.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
-import { createRunner, NEUTRAL_DIRECTORY } from '../../platform/process.ts';
+import { NEUTRAL_DIRECTORY } from '../../platform/piped-process.ts';
+import { createRunner } from '../../platform/process.ts';
 import { argument, choice, DRY_RUN, option, repeated, required } from '../command-line/options.ts';
 import { formatTable } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
@@ -94,7 +95,7 @@ export const add = defineVerb({
       return rehearsed(rehearsedFile(`add the agent ${agent.id}`, change.file, change));
     }
     const agent = await addAgent(settings, added);
-    const missing = findExecutable(agent.cli, context.env.PATH ?? '') === null;
+    const missing = (await findExecutable(agent.cli, context.env.PATH ?? '')) === null;
     return {
       json: { agent: hideEnv(agent) },
       text: `${agent.id}: ${agent.harness}, ${agent.model ?? 'its own model'}${agent.default ? ', the default' : ''}\n`,
@@ -125,7 +126,7 @@ export const init = defineVerb({
   }),
   async run(context, { dry_run }) {
     const settings = readSettings(context.env);
-    const found = installedAgents((program) => findExecutable(program, context.env.PATH ?? ''));
+    const found = await installedAgents((program) => findExecutable(program, context.env.PATH ?? ''));
     const change = planInitAgents(settings, found);
     if (found.length === 0) {
       const programs = Object.values(HARNESSES).map(({ title, install }) => `${title} (${install})`);

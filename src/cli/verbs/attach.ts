@@ -88,7 +88,7 @@ async function rehearseAttach(context: CliContext, chosen: Chosen): Promise<Rehe
  */
 export async function showTerminal(context: CliContext, terminal: Terminal): Promise<ExitCode> {
   const { file, args, env } = commandOf(terminal, readSettings(context.env), context.env);
-  const is_here = terminal.ssh === null && findExecutable(file, context.env.PATH ?? '') !== null;
+  const is_here = terminal.ssh === null && (await findExecutable(file, context.env.PATH ?? '')) !== null;
   if (is_here && context.stdin.isTTY !== true)
     throw new CodedError(
       'invalid_request',

@@ -70,7 +70,7 @@ async function runDemo(
   const settings = readSettings(inside.env);
   if (options.remove === true) return remove(context, root, settings, options.force === true);
   await refuseWhileRunning(settings);
-  requireDemoTools(context.env.PATH ?? '');
+  await requireDemoTools(context.env.PATH ?? '');
   await prepareDemo(demoFolders(root), {
     runner: createRunner(),
     pace_ms: options.pace_ms,
@@ -82,23 +82,23 @@ async function runDemo(
   const played_out = isPlayedOut(
     openStore(demoFolders(root).store, { clock: context.clock }).list().documents,
   );
+  const svc = await typed(context);
   return withFreePortHint(() =>
     runForeground(inside, settings, (listen) =>
-      context.err(demoWelcome({ listen, svc: typed(context), dir, root, played_out })),
+      context.err(demoWelcome({ listen, svc, dir, root, played_out })),
     ),
   );
 }
 
-function runConfigured(context: CliContext, settings: Settings): Promise<ExitCode> {
+async function runConfigured(context: CliContext, settings: Settings): Promise<ExitCode> {
   const stores = readStores(settings).paths;
+  const svc = await typed(context);
   return withFreePortHint(() =>
-    runForeground(context, settings, (listen) =>
-      context.err(configuredWelcome({ listen, svc: typed(context), stores })),
-    ),
+    runForeground(context, settings, (listen) => context.err(configuredWelcome({ listen, svc, stores }))),
   );
 }
 
-function typed(context: CliContext): string {
+function typed(context: CliContext): Promise<string> {
   const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
   return ownCommand({ path: context.env.PATH ?? '', cwd: context.cwd, launcher });
 }

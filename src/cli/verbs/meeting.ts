@@ -267,7 +267,7 @@ async function readWav(path: string, name: string): Promise<Buffer> {
 
 /** Has flite, a program of Debian, speak a conversation with pauses between its sentences. */
 async function spokenConversation(context: CliContext): Promise<Buffer> {
-  const flite = findExecutable('flite', context.env.PATH ?? '');
+  const flite = await findExecutable('flite', context.env.PATH ?? '');
   if (flite === null)
     throw new CodedError(
       'not_found',
@@ -308,8 +308,8 @@ export const engines = defineVerb({
   examples: [['svc meeting engines', 'each engine, and which one a recording would use']],
   page: 'recorder.md',
   json: z.object({ engines: z.array(engineSchema) }),
-  run(context) {
-    const found = describeEngines(engineSettings(readSettings(context.env), context.env));
+  async run(context) {
+    const found = await describeEngines(engineSettings(readSettings(context.env), context.env));
     const rows = found.map(({ id, usable, chosen, says }) => [
       id,
       chosen ? 'used' : usable ? 'could be' : 'no',

@@ -29,7 +29,7 @@ export const verb = defineVerb({
         `the daemon listens on ${daemon.listen.join(', ')} alone, which no browser opens; add 127.0.0.1:4000 to SVC_LISTEN and run: svc daemon restart`,
       );
     if (print === true) return { json: { url, opened: false }, text: `${url}\n` };
-    const opener = findUrlOpener({ platform: process.platform, env });
+    const opener = await findUrlOpener({ platform: process.platform, env });
     if (opener !== null && (await openUrl(opener, url, { env })))
       return { json: { url, opened: true }, text: `Opened ${url}\n` };
     const why = opener === null ? 'No browser can be opened from here.' : `${opener} could not open it.`;

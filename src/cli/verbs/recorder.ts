@@ -81,7 +81,7 @@ export const verb = defineVerb({
         clock: context.clock,
         runner: createRunner(),
         env: context.env,
-        ssh: findExecutable('ssh', context.env.PATH ?? '') ?? 'ssh',
+        ssh: (await findExecutable('ssh', context.env.PATH ?? '')) ?? 'ssh',
       },
     }).finally(() => {
       for (const signal of STOP_SIGNALS) process.off(signal, onSignal);

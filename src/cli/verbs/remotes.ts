@@ -174,7 +174,7 @@ export const check = defineVerb({
         unknown,
         remotes.map(({ name }) => name),
       );
-    const surroundings = surroundingsOf(context);
+    const surroundings = await surroundingsOf(context);
     const seenByDaemon = fleetOfDaemon(settings);
     const wanted = remotes.filter(({ name }) => names.length === 0 || names.includes(name));
     const checked = await whileTelling(context, 'The other hosts are asked', () =>
@@ -195,9 +195,9 @@ export const check = defineVerb({
   },
 });
 
-function surroundingsOf(context: CliContext): CheckSurroundings {
+async function surroundingsOf(context: CliContext): Promise<CheckSurroundings> {
   const { env } = context;
-  const ssh = findExecutable('ssh', env.PATH ?? '');
+  const ssh = await findExecutable('ssh', env.PATH ?? '');
   return { env, ssh, runner: createRunner(), own: readBuildStamp(), host: thisHost(context) };
 }
 
@@ -244,7 +244,7 @@ async function addBySsh(context: CliContext, newcomer: Newcomer, dry_run: boolea
     throw new CodedError('invalid_request', 'a host may not begin with a dash');
   const settings = readSettings(env);
   const folder = join(runtimeFolder(settings.runtime_dir, env), 'tunnels');
-  const surroundings = surroundingsOf(context);
+  const surroundings = await surroundingsOf(context);
   const remote = await entryOf(newcomer, folder, surroundings);
   const { name } = remote;
   if (name === surroundings.host)

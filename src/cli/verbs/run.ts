@@ -85,7 +85,7 @@ export const verb = defineVerb({
     const chosen = await chooseStore(context, only);
     const project_dir = resolveDirectory(given.dir ?? '.', context.cwd);
     requireProjectFolder(project_dir, '--dir');
-    requireTmux(context.env.PATH ?? '');
+    await requireTmux(context.env.PATH ?? '');
     const { agent, findings } = await agentFor(context, { asked: given.agent, effort, project_dir });
     const fiber = fiberOf((await readBody(context, task)) ?? '');
     const service = { project_dir, agent: agent.id, effort, host: undefined, surface: undefined, worktree };
@@ -191,8 +191,8 @@ async function wantsAnother(
   return confirm(context, `${capitalised(said)}; ${look}. Begin another one?`);
 }
 
-function requireTmux(path: string): void {
-  if (findExecutable('tmux', path) === null)
+async function requireTmux(path: string): Promise<void> {
+  if ((await findExecutable('tmux', path)) === null)
     throw new CodedError(
       'mux_unavailable',
       'tmux is not installed, and agents work in it; install it with the packages of this system (apt install tmux, dnf install tmux, brew install tmux)',

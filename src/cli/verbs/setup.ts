@@ -56,7 +56,7 @@ export const verb = defineVerb({
       mode === 'install' ? planInstall(home, files, shared) : planUninstall(home, shared);
     if (!dry_run) applyChanges(home, plan.changes);
     const changes = plan.changes.map(({ path, action }) => ({ path, action }));
-    const off = mode === 'install' && !dry_run && lacks === null ? hooksOff(harness, home, env) : null;
+    const off = mode === 'install' && !dry_run && lacks === null ? await hooksOff(harness, home, env) : null;
     const text = [
       ...changes.map(({ path, action }) => `${dry_run ? 'would ' : ''}${action} ${path}\n`),
       ...kept.map((path) => `kept ${path}: it was changed since the setup\n`),
@@ -72,8 +72,8 @@ export const verb = defineVerb({
 });
 
 /** Why the hooks that were just written will not run, with the fix; null where they will. */
-function hooksOff(harness: HarnessName, home: string, env: NodeJS.ProcessEnv): string | null {
-  const skew = hookSkew({ harness, ...HARNESSES[harness].setup.compareHooks(home, env) });
+async function hooksOff(harness: HarnessName, home: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const skew = hookSkew({ harness, ...(await HARNESSES[harness].setup.compareHooks(home, env)) });
   return skew === null
     ? null
     : `the hooks of ${HARNESSES[harness].title} are written, but ${skew.what}; ${skew.mend}`;
@@ -103,7 +103,7 @@ export async function setupTarget(
   const home = harnessFolder({ harness: name, env: {} }, place.env);
   const { setup } = HARNESSES[name];
   const { files = new Map(), shared = [], lacks = null } = await setup.target({ ...place, folder: home });
-  const skills = [...readSkillFiles(packageSkills())].map(
+  const skills = [...(await readSkillFiles(packageSkills()))].map(
     ([path, text]) => [`skills/${path}`, text] as const,
   );
   return { home, files: new Map([...skills, ...files]), shared, lacks };

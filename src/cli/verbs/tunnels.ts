@@ -54,7 +54,7 @@ export const list = defineVerb({
     const manager = await findServiceManager(surroundingsOf(context));
     if (manager === null)
       return { json: { manager: null, units: [] }, text: listPage(tunnels, null, context.width) };
-    const units = await tunnelUnits(manager, tunnels, sshProgram(context.env));
+    const units = await tunnelUnits(manager, tunnels, await sshProgram(context.env));
     const left = names === undefined || names.length === 0 ? leftUnits(manager, tunnelsOf(remotes)) : [];
     const all = [...units, ...left];
     return { json: { manager: manager.kind, units: all }, text: listPage(tunnels, all, context.width) };
@@ -112,7 +112,7 @@ export const run = defineVerb({
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
     await keepUp({
       tunnel,
-      ssh: sshProgram(context.env),
+      ssh: await sshProgram(context.env),
       env: context.env,
       clock: context.clock,
       runner: createRunner(),

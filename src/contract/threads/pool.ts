@@ -144,6 +144,7 @@ export const poolJobs = {
             /** It may name a page that shows the session. */
             linked: z.boolean(),
           })
+          .or(z.object({ fault: z.string() }))
           .nullable(),
       ),
     }),

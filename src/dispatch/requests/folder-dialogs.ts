@@ -23,7 +23,7 @@ export class FolderDialogs {
   }
 
   /** The program that would be asked; null where there is none. */
-  find(desktop: boolean): FolderPicker | null {
+  find(desktop: boolean): Promise<FolderPicker | null> {
     return findFolderPicker({ platform: process.platform, env: this.#env, desktop });
   }
 
@@ -33,7 +33,7 @@ export class FolderDialogs {
    */
   async ask(name: string, options: { title: string; start: string }): Promise<FolderChoice> {
     const desktop = await hasMacDesktop({ platform: process.platform, runner: this.#runner });
-    const picker = this.find(desktop);
+    const picker = await this.find(desktop);
     if (picker === null)
       throw new CodedError(
         'folder_picker_unavailable',

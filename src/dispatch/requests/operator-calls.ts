@@ -173,7 +173,7 @@ export class OperatorCalls {
       stores_digest: digestOf(readExactText(files.stores)),
       projects_digest: digestOf(readExactText(files.projects)),
       browser_capable: desktop,
-      native_folder_picker: this.#dialogs.find(desktop) !== null,
+      native_folder_picker: (await this.#dialogs.find(desktop)) !== null,
     };
   }
 

@@ -85,10 +85,14 @@ function withoutDefault(text: string): string {
 export type InstalledAgent = { id: string; harness: HarnessName; cli: string };
 
 /** The agents that everybody has and whose programs are on this machine; `find` returns the path of a program. */
-export function installedAgents(find: (program: string) => string | null): InstalledAgent[] {
-  return builtinAgents().flatMap(({ id, harness, cli }) => {
-    const path = find(cli);
-    return path === null ? [] : [{ id, harness, cli: path }];
+export async function installedAgents(
+  find: (program: string) => Promise<string | null>,
+): Promise<InstalledAgent[]> {
+  const agents = builtinAgents();
+  const paths = await Promise.all(agents.map(({ cli }) => find(cli)));
+  return agents.flatMap(({ id, harness }, nth) => {
+    const cli = paths[nth] ?? null;
+    return cli === null ? [] : [{ id, harness, cli }];
   });
 }
 

@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SignIn } from '../../contract/http/doctor.ts';
+import { statForeign } from '../../platform/foreign-paths.ts';
 import type { HarnessFinding } from '../adapter.ts';
 import type { AgentEnvironment, HarnessEnvironment } from '../agent-environment.ts';
 import { checkExecutable, gitRoot, withParents } from '../first-run.ts';
@@ -19,7 +19,7 @@ export async function checkFirstRun(
   const stateFile = await claudeStateFile(environment);
   const state = await readJsonConfig(stateFile);
   const settings = await readJsonConfig(join(environment.folder, 'settings.json'));
-  const findings = checkExecutable(query, environment);
+  const findings = await checkExecutable(query, environment);
   for (const { broken } of [state, settings]) if (broken !== null) findings.push(broken);
   if (state.broken !== null) return findings;
   findings.push(...checkOnboarding(state.value, environment));
@@ -33,7 +33,7 @@ export async function checkFirstRun(
 /** The program's state file: beside the home folder, or in its config folder in an older layout. */
 async function claudeStateFile({ get, home, folder }: HarnessEnvironment): Promise<string> {
   const older = join(folder, '.config.json');
-  const hasOlder = await access(older).then(
+  const hasOlder = await statForeign(older).then(
     () => true,
     () => false,
   );

@@ -9,7 +9,7 @@ import { findBridgeUrl } from './bridge-url.ts';
 import { checkFirstRun, signIn } from './first-run.ts';
 import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
-import { findSession, findTranscript, searchProjects } from './transcript.ts';
+import { findTranscript, searchProjects } from './transcript.ts';
 
 /**
  * Added to every start: these commands need no approval in any permission mode, so that a run can always end itself, and
@@ -42,9 +42,9 @@ const EVENTS = [
   'SessionEnd',
 ];
 
-const hooks = settingsHooks('claude', SETTINGS, EVENTS, (folder) => {
+const hooks = settingsHooks('claude', SETTINGS, EVENTS, async (folder) => {
   const file = join(folder, SETTINGS);
-  return ownTable(file).disableAllHooks === true ? `"disableAllHooks" in ${file}` : null;
+  return (await ownTable(file)).disableAllHooks === true ? `"disableAllHooks" in ${file}` : null;
 });
 
 /**
@@ -102,7 +102,7 @@ export const claude: Harness = {
 
   transcripts: {
     find: (query, { folder }) => findTranscript(folder, query),
-    findSession: (_agent, session, { folder }) => findSession(folder, session),
+    findSession: (_agent, session, { folder }) => searchProjects()(folder, session),
     searchMany() {
       const search = searchProjects();
       return async (_agent, session, { folder }) => search(folder, session);

@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../base/errors.ts';
-import { folderNames } from '../../platform/folder-names.ts';
+import { mayFollow, requireAnswer } from '../../platform/foreign-paths.ts';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
 import { namesIn, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
 
@@ -36,34 +36,40 @@ async function namesStarting(projects: string, name: string): Promise<string[]> 
   return (await namesIn(projects)).filter((folder) => folder.startsWith(start));
 }
 
-/** Finds the transcript of a session in the folder of any project; files beside these folders are skipped. */
-export async function findSession(claude_dir: string, session: string): Promise<string | null> {
-  const projects = join(claude_dir, 'projects');
-  for (const folder of await namesIn(projects)) {
-    const probe = await probeFile(join(projects, folder, `${session}.jsonl`), session).catch(() => null);
-    if (probe?.kind === 'found') return probe.path;
-  }
-  return null;
-}
-
-/** `findSession` for many sessions: lists each `projects` folder once. */
-export function searchProjects(): (claude_dir: string, session: string) => string | null {
-  const listed = new Map<string, string[]>();
-  return (claude_dir, session) => {
+/**
+ * A search for transcripts of sessions in the folder of any project, which lists each `projects` folder once; files beside
+ * these folders are skipped. Throws `file_unavailable` for one that may be in a folder whose disk does not answer.
+ */
+export function searchProjects(): (claude_dir: string, session: string) => Promise<string | null> {
+  const listed = new Map<string, Promise<{ open: string[]; silent: string[] }>>();
+  return async (claude_dir, session) => {
     const projects = join(claude_dir, 'projects');
-    const folders = listed.get(projects) ?? folderNames(projects);
-    listed.set(projects, folders);
-    for (const folder of folders) {
-      const path = join(projects, folder, `${session}.jsonl`);
-      if (isFile(path)) return path;
+    const found = listed.get(projects) ?? foldersIn(projects);
+    listed.set(projects, found);
+    const { open, silent } = await found;
+    for (const folder of open) {
+      const path = join(folder, `${session}.jsonl`);
+      if (isThere(path) && (await probeFile(path, session)).kind === 'found') return path;
     }
+    for (const folder of silent) await requireAnswer(folder);
     return null;
   };
 }
 
-function isFile(path: string): boolean {
+/** What a folder holds; `silent` are links to disks that do not answer. */
+async function foldersIn(projects: string): Promise<{ open: string[]; silent: string[] }> {
+  const folders = (await namesIn(projects)).map((name) => join(projects, name));
+  const proofs = await Promise.all(folders.map((folder) => mayFollow(folder)));
+  return {
+    open: folders.filter((_, nth) => proofs[nth] === 'answers'),
+    silent: folders.filter((_, nth) => proofs[nth] !== 'answers'),
+  };
+}
+
+/** Whether a folder that was found to answer has this entry; a link counts, and is not followed. */
+function isThere(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     // A file beside the project folders, or a folder that we may not read.
     if (['ENOTDIR', 'EACCES'].includes(systemCode(error) ?? '')) return false;

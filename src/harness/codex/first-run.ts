@@ -16,7 +16,7 @@ export async function checkFirstRun(
   query: FirstRunQuery,
   environment: HarnessEnvironment,
 ): Promise<HarnessFinding[]> {
-  const findings = checkExecutable(query, environment);
+  const findings = await checkExecutable(query, environment);
   const config = await readTomlConfig(join(environment.folder, 'config.toml'));
   if (config.broken !== null) return [...findings, config.broken];
   const overrides = commandLineConfig(query.agent.args);

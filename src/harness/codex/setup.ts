@@ -23,9 +23,9 @@ const EVENTS = [
   'SessionEnd',
 ];
 
-export const hooks = settingsHooks('codex', HOOKS_FILE, EVENTS, (folder) => {
+export const hooks = settingsHooks('codex', HOOKS_FILE, EVENTS, async (folder) => {
   const file = join(folder, CONFIG_FILE);
-  const features = asTable(ownTable(file).features);
+  const features = asTable((await ownTable(file)).features);
   const off = ['hooks', 'codex_hooks'].find((name) => features[name] === false);
   return off === undefined ? null : `"${off} = false" under [features] in ${file}`;
 });
@@ -49,7 +49,7 @@ export async function setupTarget({ folder, env, temp, mode }: SetupPlace): Prom
   });
   const target = { files: new Map(), shared: [file, trust], lacks: null };
   if (mode === 'uninstall') return target;
-  const cli = findExecutable('codex', env.PATH ?? '');
+  const cli = await findExecutable('codex', env.PATH ?? '');
   if (cli !== null)
     hashes = await askHookHashes({ runner: createRunner(), env, cli, hooks: hooks.file().put(null), temp });
   if (hashes !== null) return target;

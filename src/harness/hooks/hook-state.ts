@@ -1,6 +1,7 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { findExecutable } from '../../platform/find-executable.ts';
+import { realPathOfForeign } from '../../platform/foreign-paths.ts';
 import { hookLauncher } from './hook-command.ts';
 
 /**
@@ -26,11 +27,12 @@ export function unlessOff(found: HookState, off_by: string | null): HookState {
 export const OUTDATED: HookState = { state: 'outdated', program: null };
 
 /** Judges the words before `hook`: either Node and a launcher, or one program. */
-export function judgeProgram(words: readonly string[], env: NodeJS.ProcessEnv): HookState {
+export async function judgeProgram(words: readonly string[], env: NodeJS.ProcessEnv): Promise<HookState> {
   for (const word of words) {
-    const path = isAbsolute(word) ? word : findExecutable(word, env.PATH ?? '');
-    if (path === null || !existsSync(path)) return { state: 'gone', program: word };
-    if (word === words.at(-1) && realpathSync(path) !== realpathSync(hookLauncher()))
+    const path = isAbsolute(word) ? word : await findExecutable(word, env.PATH ?? '');
+    const real = path === null ? null : await realPathOfForeign(path).catch(() => null);
+    if (path === null || real === null) return { state: 'gone', program: word };
+    if (word === words.at(-1) && real !== realpathSync(hookLauncher()))
       return { state: 'elsewhere', program: path };
   }
   return words.length === 0 ? OUTDATED : CURRENT;

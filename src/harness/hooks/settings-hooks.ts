@@ -13,7 +13,7 @@ export type SettingsHooks = {
   events: readonly string[];
   /** The file with our hooks added or removed; `onPlaces` receives their positions. */
   file(onPlaces?: (places: HookPlace[]) => void): SharedFile;
-  compare(folder: string, env: NodeJS.ProcessEnv): HookState;
+  compare(folder: string, env: NodeJS.ProcessEnv): Promise<HookState>;
 };
 
 /** `offBy` names the setting of the folder by which the program runs no hooks; null for none. */
@@ -21,7 +21,7 @@ export function settingsHooks(
   harness: HarnessName,
   name: string,
   events: readonly string[],
-  offBy: (folder: string) => string | null = () => null,
+  offBy: (folder: string) => Promise<string | null> = async () => null,
 ): SettingsHooks {
   return {
     events,
@@ -34,18 +34,18 @@ export function settingsHooks(
       },
       take: (text) => withoutHooks(name, text),
     }),
-    compare(folder, env) {
-      return unlessOff(compared(readOwnText(join(folder, name)) ?? '', events, env), offBy(folder));
+    async compare(folder, env) {
+      const text = (await readOwnText(join(folder, name))) ?? '';
+      return unlessOff(await compared(text, events, env), await offBy(folder));
     },
   };
 }
 
-function compared(text: string, events: readonly string[], env: NodeJS.ProcessEnv): HookState {
+async function compared(text: string, events: readonly string[], env: NodeJS.ProcessEnv): Promise<HookState> {
   const commands = commandsIn(text);
   if (commands.length === 0) return ABSENT;
-  const wrong = commands
-    .map(({ command }) => judgeProgram(programOf(command), env))
-    .find(({ state }) => state !== 'current');
+  const judged = await Promise.all(commands.map(({ command }) => judgeProgram(programOf(command), env)));
+  const wrong = judged.find(({ state }) => state !== 'current');
   if (wrong !== undefined) return wrong;
   if (!commands.every(({ command }) => showsContext(command))) return OUTDATED;
   const told = new Set(commands.map(({ event }) => event));

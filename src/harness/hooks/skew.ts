@@ -3,10 +3,10 @@ import { compareHooks, type InstalledHooks } from './installed-hooks.ts';
 import { compareSkills, type SkillState } from './worker-skills.ts';
 
 /** What is installed in the agent programs' folders but does not match this package (VER-3). */
-export function installedSkew(env: NodeJS.ProcessEnv): Skew[] {
-  const { generation, installed } = compareSkills(env);
+export async function installedSkew(env: NodeJS.ProcessEnv): Promise<Skew[]> {
+  const { generation, installed } = await compareSkills(env);
   const skills = installed.map((each) => skillSkew(each, generation));
-  const hooks = compareHooks(env).map(hookSkew);
+  const hooks = (await compareHooks(env)).map(hookSkew);
   return [...skills, ...hooks].filter((skew) => skew !== null);
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemCode } from '../../base/errors.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
+import { namesInForeign, statForeign } from '../../platform/foreign-paths.ts';
 import { packageRoot } from '../../platform/package-root.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { readRegularText } from '../../platform/regular-file.ts';
 import { harnessFolder } from '../harnesses.ts';
 
 /** The skills that every launch message names. */
@@ -16,13 +17,11 @@ export function packageSkills(): string {
 }
 
 /** Every file of the worker skills below a folder, by relative path; missing skills are left out. */
-export function readSkillFiles(folder: string): Map<string, string> {
+export async function readSkillFiles(folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const skill of WORKER_SKILLS) {
-    if (statSync(join(folder, skill), { throwIfNoEntry: false })?.isDirectory() !== true) continue;
-    const names = readdirSync(join(folder, skill), { recursive: true, encoding: 'utf8' }).sort();
-    for (const name of names.filter((each) => each.endsWith('.md')))
-      files.set(`${skill}/${name}`, readRegularTextSync(join(folder, skill, name), READ_LIMITS.skill_file));
+    for (const name of (await markdownBelow(join(folder, skill))).sort())
+      files.set(`${skill}/${name}`, await readRegularText(join(folder, skill, name), READ_LIMITS.skill_file));
   }
   return files;
 }
@@ -53,21 +52,39 @@ export type SkillState = {
 };
 
 /** Compares the skills in each harness's folder with those of this package (VER-3). */
-export function compareSkills(env: NodeJS.ProcessEnv): { generation: string; installed: SkillState[] } {
-  const own = readSkillFiles(packageSkills());
+export async function compareSkills(
+  env: NodeJS.ProcessEnv,
+): Promise<{ generation: string; installed: SkillState[] }> {
+  const own = await readSkillFiles(packageSkills());
   const generation = skillGeneration(own);
-  const installed = HARNESS_NAMES.map((harness): SkillState => {
-    const files = readable(join(harnessFolder({ harness, env: {} }, env), 'skills'));
+  const compare = async (harness: HarnessName): Promise<SkillState> => {
+    const files = await readable(join(harnessFolder({ harness, env: {} }, env), 'skills'));
     if (files.size === 0) return { harness, state: 'absent', generation: null };
     const theirs = skillGeneration(files);
     return { harness, state: theirs === generation ? 'current' : 'skewed', generation: theirs };
-  });
-  return { generation, installed };
+  };
+  return { generation, installed: await Promise.all(HARNESS_NAMES.map(compare)) };
 }
 
-function readable(folder: string): Map<string, string> {
+/** Relative paths of the Markdown files below a folder; none where there is none. */
+async function markdownBelow(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await namesInForeign(folder).catch(noneIfMissing)) {
+    if (name.endsWith('.md')) found.push(name);
+    else if ((await statForeign(join(folder, name))).isDirectory())
+      found.push(...(await markdownBelow(join(folder, name))).map((below) => join(name, below)));
+  }
+  return found;
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return [];
+  throw error;
+}
+
+async function readable(folder: string): Promise<Map<string, string>> {
   try {
-    return readSkillFiles(folder);
+    return await readSkillFiles(folder);
   } catch {
     return new Map();
   }

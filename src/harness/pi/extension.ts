@@ -97,20 +97,20 @@ ${MESSAGE_SOCKET_PART}${CONTEXT_PART}export default function (pi) {
 }
 
 /** Compares the extension in Pi's folder with the one that this installation writes. */
-export function compareExtension(folder: string, env: NodeJS.ProcessEnv): HookState {
-  const text = readOwnText(join(folder, 'extensions', PI_EXTENSION));
+export async function compareExtension(folder: string, env: NodeJS.ProcessEnv): Promise<HookState> {
+  const text = await readOwnText(join(folder, 'extensions', PI_EXTENSION));
   if (text === null) return ABSENT;
   const argv = wordsIn(/^const \[program, \.\.\.words\] = (\[.*\]);$/m.exec(text)?.[1] ?? '');
   if (argv === null) return OUTDATED;
-  const found = judgeProgram(argv.slice(0, Math.max(argv.indexOf('hook'), 0)), env);
+  const found = await judgeProgram(argv.slice(0, Math.max(argv.indexOf('hook'), 0)), env);
   if (found.state !== 'current') return found;
-  return unlessOff(text === piExtension(argv) ? CURRENT : OUTDATED, switchedOffBy(folder));
+  return unlessOff(text === piExtension(argv) ? CURRENT : OUTDATED, await switchedOffBy(folder));
 }
 
 /** The entry of its settings that leaves our extension out; patterns other than its own path are not looked at. */
-function switchedOffBy(folder: string): string | null {
+async function switchedOffBy(folder: string): Promise<string | null> {
   const file = join(folder, 'settings.json');
-  const { extensions } = ownTable(file);
+  const { extensions } = await ownTable(file);
   const own = [PI_EXTENSION, `extensions/${PI_EXTENSION}`, join(folder, 'extensions', PI_EXTENSION)];
   const off = (Array.isArray(extensions) ? extensions : []).find(
     (entry) => typeof entry === 'string' && /^[-!]/.test(entry) && own.includes(entry.slice(1)),

@@ -1,7 +1,7 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Agent } from '../../contract/agent.ts';
 import type { SignIn } from '../../contract/http/doctor.ts';
+import { statForeign } from '../../platform/foreign-paths.ts';
 import type { HarnessFinding } from '../adapter.ts';
 import type { AgentEnvironment, HarnessEnvironment } from '../agent-environment.ts';
 import { checkExecutable, withParents } from '../first-run.ts';
@@ -23,7 +23,7 @@ export async function checkFirstRun(
     inAgentDir('models.json'),
     inAgentDir('auth.json'),
   ]);
-  const findings = checkExecutable(query, environment);
+  const findings = await checkExecutable(query, environment);
   for (const { broken } of [settings, trust, models, login]) if (broken !== null) findings.push(broken);
   if (query.project_dir !== null) {
     findings.push(...(await checkTrust(query, settings.value, trust.value, environment)));
@@ -95,7 +95,7 @@ function checkModels(
 }
 
 async function exists(path: string): Promise<boolean> {
-  return access(path).then(
+  return statForeign(path).then(
     () => true,
     () => false,
   );

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { type CodedError, isCoded } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
 import { expandHome, type HarnessEnvironment } from '../agent-environment.ts';
@@ -69,7 +70,10 @@ function piSessionFolder(cwd: string): string {
   return `--${cwd.replace(/^[/\\]/, '').replace(/[/\\:]/g, '-')}--`;
 }
 
-/** Path of the file of a session in the folder of any project; null if there is none. */
+/**
+ * Path of the file of a session in the folder of any project; null if there is none. Throws `file_unavailable` where it may be
+ * on a disk that does not answer.
+ */
 export async function findSession(
   agent: Agent,
   session: string,
@@ -84,10 +88,16 @@ export async function findSession(
     chosen === undefined
       ? (await namesIn(sessions)).map((name) => join(sessions, name))
       : [expandHome(chosen, environment)];
+  const silent: CodedError[] = [];
   for (const folder of folders) {
-    const [path] = await filesIn(folder, (name) => name.endsWith(`_${session}.jsonl`)).catch(() => []);
+    const files = filesIn(folder, (name) => name.endsWith(`_${session}.jsonl`));
+    const [path] = await files.catch((error: unknown) => {
+      if (isCoded(error, 'file_unavailable')) silent.push(error);
+      return [];
+    });
     if (path !== undefined) return path;
   }
+  if (silent[0] !== undefined) throw silent[0];
   return null;
 }
 

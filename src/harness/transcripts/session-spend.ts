@@ -7,6 +7,7 @@ import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SessionSpend } from '../../contract/http/spend.ts';
 import { AppendOnlyFile, type ReadPosition } from '../../platform/append-only-file.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { requireAnswer } from '../../platform/foreign-paths.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularFile } from '../../platform/regular-file.ts';
 import { HARNESSES } from '../harnesses.ts';
@@ -58,9 +59,10 @@ async function usageOf(
   const kept = join(cache_dir, `${sha256Of(path).slice(0, 32)}.spend`);
   try {
     const paths = [path, ...(await agentsBelow(harness, path))];
+    for (const one of paths) await requireAnswer(one);
     return (await bringUpToDate(kept, paths, harness)).usage;
   } catch (error) {
-    if (isCoded(error, 'not_a_file')) return 'unreadable';
+    if (isCoded(error, 'not_a_file') || isCoded(error, 'file_unavailable')) return 'unreadable';
     const code = systemCode(error);
     if (code === undefined) throw error;
     return code === 'ENOENT' ? 'transcript_missing' : 'unreadable';

@@ -1,6 +1,6 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../../base/errors.ts';
+import { namesInForeign, realPathOfForeign, statForeign } from '../../platform/foreign-paths.ts';
 import { openRegularFile } from '../../platform/regular-file.ts';
 import type { TranscriptProbe } from '../adapter.ts';
 
@@ -15,19 +15,19 @@ export async function probing(search: () => Promise<TranscriptProbe>): Promise<T
 
 /** `found` with the file's size and time, or `missing` if there is no such file; throws other errors. */
 export async function probeFile(path: string, session_uuid: string): Promise<TranscriptProbe> {
-  const entry = await orNull(stat(path));
+  const entry = await orNull(statForeign(path));
   if (entry === null || !entry.isFile()) return { kind: 'missing' };
   return { kind: 'found', session_uuid, path, size: entry.size, mtime_ms: Math.trunc(entry.mtimeMs) };
 }
 
 /** Names in a folder; empty if it does not exist. Throws other errors. */
 export async function namesIn(folder: string): Promise<string[]> {
-  return (await orNull(readdir(folder))) ?? [];
+  return (await orNull(namesInForeign(folder))) ?? [];
 }
 
 /** The folder as given and, if different, with its links resolved: programs record either. */
 export async function spellingsOf(folder: string): Promise<string[]> {
-  const real = await orNull(realpath(folder));
+  const real = await orNull(realPathOfForeign(folder));
   return real === null || real === folder ? [folder] : [real, folder];
 }
 
@@ -76,7 +76,7 @@ const MOST_CANDIDATES = 500;
 export async function findByMarker(search: MarkerSearch): Promise<TranscriptProbe> {
   const candidates: { path: string; born: number }[] = [];
   for (const path of search.files) {
-    const entry = await orNull(stat(path));
+    const entry = await orNull(statForeign(path));
     if (entry === null || !entry.isFile() || entry.mtimeMs < search.launched_at - CLOCK_GRAIN_MS) continue;
     candidates.push({ path, born: entry.birthtimeMs });
   }

@@ -2,7 +2,8 @@ import { type Clock, within } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import { SAMPLE_RATE } from '../../contract/recorder.ts';
 import { type Fifo, openFifo } from '../../platform/fifo.ts';
-import type { PipedProcess, ProcessRunner } from '../../platform/process.ts';
+import type { PipedProcess } from '../../platform/piped-process.ts';
+import type { ProcessRunner } from '../../platform/process.ts';
 import type { Engine, EngineSegment } from './engine.ts';
 
 /** A program that reads samples on its stdin, and writes what was said line by line. */

@@ -25,14 +25,15 @@ export type EngineSettings = {
 export type EngineFinding = { id: EngineId; usable: boolean; chosen: boolean; says: string };
 
 /** Every engine, whether it can be used here and which one a recording would use; it starts none. */
-export function describeEngines(settings: EngineSettings): EngineFinding[] {
-  const found = ENGINES.map((id) => {
+export async function describeEngines(settings: EngineSettings): Promise<EngineFinding[]> {
+  const describe = async (id: EngineId) => {
     try {
-      return { id, usable: true, says: engineLine(facts(id, settings)) };
+      return { id, usable: true, says: engineLine(await facts(id, settings)) };
     } catch (error) {
       return { id, usable: false, says: sentenceOf(error) };
     }
-  });
+  };
+  const found = await Promise.all(ENGINES.map(describe));
   const chosen = found.find(({ id, usable }) =>
     settings.engine === 'auto' ? usable : id === settings.engine,
   );
@@ -48,13 +49,13 @@ export async function startEngine(
   world: EngineWorld,
 ): Promise<{ engine: Engine; passed_over: string[] }> {
   if (settings.engine !== 'auto') {
-    const engine = engineOf(settings.engine, settings, world);
+    const engine = await engineOf(settings.engine, settings, world);
     await engine.start();
     return { engine, passed_over: [] };
   }
   const passed_over: string[] = [];
-  for (const { id } of describeEngines(settings).filter(({ usable }) => usable)) {
-    const engine = engineOf(id, settings, world);
+  for (const { id } of (await describeEngines(settings)).filter(({ usable }) => usable)) {
+    const engine = await engineOf(id, settings, world);
     try {
       await engine.start();
       return { engine, passed_over };
@@ -66,17 +67,23 @@ export async function startEngine(
   throw new Error('the engine that is always there did not start');
 }
 
-function engineOf(id: EngineId, settings: EngineSettings, world: EngineWorld): Engine {
-  const program = programOf(id, settings);
+async function engineOf(id: EngineId, settings: EngineSettings, world: EngineWorld): Promise<Engine> {
+  const program = await programOf(id, settings);
   return program === null ? createVadEngine() : createChildEngine(program, world);
 }
 
-function facts(id: EngineId, settings: EngineSettings): Pick<Engine, 'name' | 'diarizes' | 'caveat'> {
-  return programOf(id, settings) ?? createVadEngine();
+async function facts(
+  id: EngineId,
+  settings: EngineSettings,
+): Promise<Pick<Engine, 'name' | 'diarizes' | 'caveat'>> {
+  return (await programOf(id, settings)) ?? createVadEngine();
 }
 
 /** Null for the engine that is no program. */
-function programOf(id: EngineId, { models, grammar, path }: EngineSettings): EngineProgram | null {
+async function programOf(
+  id: EngineId,
+  { models, grammar, path }: EngineSettings,
+): Promise<EngineProgram | null> {
   switch (id) {
     case 'sherpa':
       return findSherpa(models);

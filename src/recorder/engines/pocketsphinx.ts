@@ -13,14 +13,14 @@ const LOAD_MS = 30_000;
  * PocketSphinx as it is installed: `pocketsphinx` of version 5, or `pocketsphinx_continuous` of version 0.8. `grammar` is a
  * JSGF file that says all that can be said. Throws `invalid_config`.
  */
-export function findPocketSphinx(options: {
+export async function findPocketSphinx(options: {
   path: string;
   grammar: string | null;
   model_folders?: readonly string[];
-}): EngineProgram {
+}): Promise<EngineProgram> {
   const { path, grammar, model_folders = MODEL_FOLDERS } = options;
-  const live = findExecutable('pocketsphinx', path);
-  const file = live ?? findExecutable('pocketsphinx_continuous', path);
+  const live = await findExecutable('pocketsphinx', path);
+  const file = live ?? (await findExecutable('pocketsphinx_continuous', path));
   if (file === null)
     throw unusable('is not installed; on Debian: apt-get install pocketsphinx pocketsphinx-en-us');
   const model = model_folders.find((folder) => isFile(join(folder, 'en-us/mdef')));

@@ -11,7 +11,7 @@ import type { TranscriptWords } from '../../../src/contract/http/transcript-word
 import type { Uncommitted } from '../../../src/contract/http/uncommitted.ts';
 import type { Why } from '../../../src/contract/http/why.ts';
 import { readBuildStamp } from '../../../src/platform/build-stamp.ts';
-import { findExecutable } from '../../../src/platform/find-executable.ts';
+import { findProgram } from '../../kit/find-program.ts';
 import { fiberAnswer, OWN_LEASE, stateAnswer, versionAnswer } from '../answers.ts';
 import type { Answers, Machine } from '../kit.ts';
 
@@ -590,8 +590,7 @@ export const REFUSALS: readonly Screen[] = [
 function programs({ folder }: Machine, ...names: string[]): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
-  for (const name of names)
-    symlinkSync(findExecutable(name, process.env.PATH ?? '') ?? name, join(bin, name));
+  for (const name of names) symlinkSync(findProgram(name, process.env.PATH ?? '') ?? name, join(bin, name));
   return bin;
 }
 

@@ -119,11 +119,11 @@ describe('preparing the demo', () => {
     [['tmux', 'git'], null],
     [['git'], /^the demo needs tmux to run its workers in; install it \(.*tmux.*\) and try again$/],
     [[], /needs tmux to run its workers in and git for the repositories/],
-  ])('with %j on the PATH', (programs, message) => {
+  ])('with %j on the PATH', async (programs, message) => {
     for (const name of programs) program('bin', name);
-    const require = () => requireDemoTools(join(folder, 'bin'));
-    if (message === null) expect(require).not.toThrow();
-    else expect(require).toThrow(message);
+    const required = requireDemoTools(join(folder, 'bin'));
+    if (message === null) await required;
+    else await expect(required).rejects.toThrow(message);
   });
 
   it('makes eight fibers of all kinds once, and an agent in addition to the built-in ones', async () => {
@@ -157,7 +157,7 @@ describe('preparing the demo', () => {
   it('[MSG-2] gives its agent the hooks that it calls, so that it takes context', async () => {
     const folders = demoFolders(join(folder, 'demo'));
     await prepareDemo(folders, { runner: createRunner(), pace_ms: 5, socket: join(folder, 't.sock') });
-    const [hooks] = compareHooks({ ...process.env, CLAUDE_CONFIG_DIR: folders.agent });
+    const [hooks] = await compareHooks({ ...process.env, CLAUDE_CONFIG_DIR: folders.agent });
     expect(hooks).toEqual({ harness: 'claude', state: 'current', program: null });
   });
 
@@ -315,7 +315,7 @@ describe('the welcome', () => {
 });
 
 describe('the command that runs this svc', () => {
-  it('is svc if a terminal’s PATH leads here, npx svc if the folder links it, else the path', () => {
+  it('is svc if a terminal’s PATH leads here, npx svc if the folder links it, else the path', async () => {
     const launcher = program('package', 'svc.cjs');
     const links = { bin: join(folder, 'bin'), dependency: join(folder, 'node_modules', '.bin') };
     for (const path of Object.values(links)) {
@@ -324,9 +324,9 @@ describe('the command that runs this svc', () => {
     }
     const other = join(program('other', 'svc'), '..');
     const words = (path: string, cwd: string) => ownCommand({ path, cwd, launcher });
-    expect(words(`${links.dependency}:${links.bin}`, '/')).toBe('svc');
-    expect(words(`${other}:${links.bin}`, folder)).toBe('npx svc');
-    expect(words(links.dependency, folder)).toBe('npx svc');
-    expect(words(links.dependency, '/')).toBe(launcher);
+    expect(await words(`${links.dependency}:${links.bin}`, '/')).toBe('svc');
+    expect(await words(`${other}:${links.bin}`, folder)).toBe('npx svc');
+    expect(await words(links.dependency, folder)).toBe('npx svc');
+    expect(await words(links.dependency, '/')).toBe(launcher);
   });
 });

@@ -75,10 +75,10 @@ describe('the program that opens an address', () => {
     ['that of an editor at the other end', 'linux', { BROWSER: 'far-browser' }, 'far-browser'],
     ['open on macOS', 'darwin', {}, 'open'],
     ['none on macOS over SSH', 'darwin', { SSH_CONNECTION: 'x' }, null],
-  ] as const)('is %s', (_, platform, more, name) => {
+  ] as const)('is %s', async (_, platform, more, name) => {
     for (const one of ['xdg-open', 'open', 'far-browser']) program(one);
     const env = { PATH: bin, ...more };
-    expect(findUrlOpener({ platform, env })).toBe(name === null ? null : join(bin, name));
+    expect(await findUrlOpener({ platform, env })).toBe(name === null ? null : join(bin, name));
   });
 
   it('may go on as the browser itself', async () => {

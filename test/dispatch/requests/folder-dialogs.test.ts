@@ -46,6 +46,6 @@ describe.skipIf(process.platform === 'darwin')('the folder dialog', () => {
     open.end('b');
     open.end('a');
     expect(await asked).toEqual({ ok: false, cancelled: true });
-    expect(open.find(false)?.program).toBe('zenity');
+    expect((await open.find(false))?.program).toBe('zenity');
   });
 });

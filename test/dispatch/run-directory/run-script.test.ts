@@ -11,9 +11,9 @@ import {
   WORKTREE_SETUP,
 } from '../../../src/dispatch/run-directory/run-script.ts';
 import { type LaunchArgument, PROMPT, pointerTo } from '../../../src/harness/adapter.ts';
-import { findExecutable } from '../../../src/platform/find-executable.ts';
 import type { GroupEntry } from '../../../src/platform/memory-groups.ts';
 import { runProcess } from '../../../src/platform/process.ts';
+import { findProgram } from '../../kit/find-program.ts';
 import { isInstalled } from '../../kit/installed.ts';
 import { shellcheck } from '../../kit/shellcheck.ts';
 
@@ -21,7 +21,7 @@ const PATH = process.env.PATH ?? '';
 const SHELLS = [
   ['dash', []],
   ['bash', ['--posix']],
-].filter(([name]) => findExecutable(name as string, PATH) !== null) as [string, string[]][];
+].filter(([name]) => findProgram(name as string, PATH) !== null) as [string, string[]][];
 /** Prints its arguments and the environment it was given as JSON. */
 const ECHO = new URL('../../fixtures/mux/echo-agent.mjs', import.meta.url).pathname;
 

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES } from '../../../src/contract/harness-name.ts';
 import { findTranscripts } from '../../../src/harness/transcripts/find-transcripts.ts';
-import { answeringDisks } from '../../kit/answering-disks.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 import { agentOf, BORN, FIXTURE_HOMES } from '../fixture-homes.ts';
 
@@ -38,16 +37,14 @@ describe('transcripts by session id', () => {
       linked: harness === 'claude',
       path: paths[index],
     }));
-    expect(await findTranscripts(agents, wanted, env, answeringDisks)).toEqual(expected);
+    expect(await findTranscripts(agents, wanted, env)).toEqual(expected);
     const told = wanted.map((one, index) => ({ ...one, harness: HARNESS_NAMES[index]! }));
-    expect(await findTranscripts(agents, told.toReversed(), env, answeringDisks)).toEqual(
-      expected.toReversed(),
-    );
+    expect(await findTranscripts(agents, told.toReversed(), env)).toEqual(expected.toReversed());
   });
 
   it('[RPL-12] are missing if there is none, if another harness is named, and in an empty home', async () => {
     const session = FIXTURE_HOMES.claude.uuid(1);
-    expect(await findTranscripts(agents, [{ ...unknown, session }], env, answeringDisks)).toEqual([null]);
+    expect(await findTranscripts(agents, [{ ...unknown, session }], env)).toEqual([null]);
     write('claude', 1);
     scratch.write('home/.claude/projects/a-file', '');
     expect(
@@ -58,7 +55,6 @@ describe('transcripts by session id', () => {
           { ...unknown, session, harness: 'pi' },
         ],
         env,
-        answeringDisks,
       ),
     ).toEqual([null, null]);
   });
@@ -68,10 +64,10 @@ describe('transcripts by session id', () => {
     const here = write('claude', 1);
     const there = write('claude', 1, 'other-home');
     const own = { ...agentOf('claude'), id: 'own', env: { HOME: join(scratch.path, 'other-home') } };
-    const find = async (agent: string | null) =>
-      (
-        await findTranscripts([...agents, own], [{ session, harness: 'claude', agent }], env, answeringDisks)
-      )[0]?.path;
+    const find = async (agent: string | null) => {
+      const [found] = await findTranscripts([...agents, own], [{ session, harness: 'claude', agent }], env);
+      return found !== null && found !== undefined && 'path' in found ? found.path : null;
+    };
     expect(await find('own')).toBe(there);
     expect(await find(null)).toBe(here);
     expect(await find('gone')).toBe(here);
@@ -81,7 +77,7 @@ describe('transcripts by session id', () => {
     scratch.write('home/.pi/agent/settings.json', { sessionDir: '~/pi-sessions' });
     const session = FIXTURE_HOMES.pi.uuid(4);
     const path = scratch.write(`home/pi-sessions/2024_${session}.jsonl`, '{"type":"session"}\n');
-    expect(await findTranscripts(agents, [{ ...unknown, session }], env, answeringDisks)).toEqual([
+    expect(await findTranscripts(agents, [{ ...unknown, session }], env)).toEqual([
       { harness: 'pi', path, linked: false },
     ]);
   });

@@ -125,7 +125,7 @@ describe('an engine in a process of its own', () => {
 
 describe('the choice of an engine', () => {
   it('is what finds speech alone, where nothing else is, and says of each other why', async () => {
-    const found = describeEngines(nowhere);
+    const found = await describeEngines(nowhere);
     expect(found.map(({ id, usable, chosen }) => [id, usable, chosen])).toEqual([
       ['sherpa', false, false],
       ['pocketsphinx', false, false],
@@ -141,27 +141,28 @@ describe('the choice of an engine', () => {
     await expect(startEngine({ ...nowhere, engine: 'sherpa' }, world())).rejects.toMatchObject({
       code: 'invalid_config',
     });
-    expect(describeEngines({ ...nowhere, engine: 'sherpa' }).filter(({ chosen }) => chosen)).toEqual([]);
+    const described = await describeEngines({ ...nowhere, engine: 'sherpa' });
+    expect(described.filter(({ chosen }) => chosen)).toEqual([]);
   });
 
-  it('knows both programs of PocketSphinx, the newer first, and needs their model and grammar', () => {
+  it('knows both programs of PocketSphinx, the newer first, and needs their model and grammar', async () => {
     const folder = scratch.mkdir('bin');
     const model = scratch.mkdir('model');
     const find = (grammar: string | null = null) =>
       findPocketSphinx({ path: folder, grammar, model_folders: [model] });
-    expect(() => find()).toThrow('is not installed');
+    await expect(find()).rejects.toThrow('is not installed');
     chmodSync(scratch.write('bin/pocketsphinx_continuous', '#!/bin/sh\n'), 0o755);
-    expect(() => find()).toThrow('has no English model');
+    await expect(find()).rejects.toThrow('has no English model');
     scratch.write('model/en-us/mdef', '');
-    expect(find().name).toBe('pocketsphinx 0.8');
-    expect(find().args.slice(0, 4)).toEqual(['-infile', '/dev/stdin', '-time', 'yes']);
-    expect(() => find('/nonexistent.gram')).toThrow('SVC_RECORDER_GRAMMAR');
+    expect((await find()).name).toBe('pocketsphinx 0.8');
+    expect((await find()).args.slice(0, 4)).toEqual(['-infile', '/dev/stdin', '-time', 'yes']);
+    await expect(find('/nonexistent.gram')).rejects.toThrow('SVC_RECORDER_GRAMMAR');
     const grammar = scratch.write('a.gram', '');
-    expect(find(grammar).args.join(' ')).toContain(`-jsgf ${grammar}`);
-    expect(find(grammar).args.join(' ')).not.toContain('-lm');
+    expect((await find(grammar)).args.join(' ')).toContain(`-jsgf ${grammar}`);
+    expect((await find(grammar)).args.join(' ')).not.toContain('-lm');
     chmodSync(scratch.write('bin/pocketsphinx', '#!/bin/sh\n'), 0o755);
-    expect(find().name).toBe('pocketsphinx 5');
-    expect(find().args.slice(-2)).toEqual(['live', '-']);
+    expect((await find()).name).toBe('pocketsphinx 5');
+    expect((await find()).args.slice(-2)).toEqual(['live', '-']);
   });
 
   it('speaks with the program of version 5 by its JSON lines', async () => {
@@ -173,7 +174,7 @@ describe('the choice of an engine', () => {
       scratch.write('bin/pocketsphinx', `#!/bin/sh\nexec '${process.execPath}' '${script}'\n`),
       0o755,
     );
-    const found = findPocketSphinx({
+    const found = await findPocketSphinx({
       path: folder,
       grammar: null,
       model_folders: [join(scratch.path, 'model')],

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
 import { addressOf, paneOfLaunch } from '../../../src/mux/mux-listing.ts';
 import { createPaneInput } from '../../../src/mux/pane-input.ts';
-import { findExecutable } from '../../../src/platform/find-executable.ts';
 import { createRunner } from '../../../src/platform/process.ts';
 import { createProcessFacts } from '../../../src/platform/process-facts.ts';
 import { createPrivateServer, until } from '../../fixtures/mux/private-server.ts';
+import { findProgram } from '../../kit/find-program.ts';
 
 /** One thing that a user sets on a tmux server: the words of a command. */
 export type UserSetting = readonly string[];
@@ -74,7 +74,7 @@ export async function tryUserSettings(settings: readonly UserSetting[]): Promise
     if (address === null) throw new Error('its pane is not listed');
     const runner = createRunner();
     const input = createPaneInput({
-      tmux: findExecutable('tmux', process.env.PATH ?? '') ?? 'tmux',
+      tmux: findProgram('tmux', process.env.PATH ?? '') ?? 'tmux',
       ...{ socket: server.socket, env: process.env, runner, clock: systemClock, deadline_ms: 5_000 },
       facts: createProcessFacts({ platform: process.platform, runner }),
       platform: process.platform,

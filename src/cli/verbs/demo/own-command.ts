@@ -10,13 +10,13 @@ const LINKED = join('node_modules', '.bin');
  * it as a dependency, else the launcher's path. Folders that npm adds to the PATH of its scripts do not count, since a
  * terminal does not have them.
  */
-export function ownCommand(options: { path: string; cwd: string; launcher: string }): string {
+export async function ownCommand(options: { path: string; cwd: string; launcher: string }): Promise<string> {
   const { path, cwd, launcher } = options;
   const typed = path
     .split(delimiter)
     .filter((entry) => !entry.endsWith(LINKED))
     .join(delimiter);
-  const onPath = findExecutable('svc', typed);
+  const onPath = await findExecutable('svc', typed);
   if (onPath !== null && isSame(onPath, launcher)) return 'svc';
   if (isSame(join(cwd, LINKED, 'svc'), launcher)) return 'npx svc';
   return shellWord(launcher);

@@ -17,8 +17,10 @@ const TOOLS = {
 };
 
 /** Throws `cli_unavailable`, which names every program that the demo needs and this PATH lacks. */
-export function requireDemoTools(path: string): void {
-  const missing = Object.entries(TOOLS).filter(([name]) => findExecutable(name, path) === null);
+export async function requireDemoTools(path: string): Promise<void> {
+  const tools = Object.entries(TOOLS);
+  const found = await Promise.all(tools.map(([name]) => findExecutable(name, path)));
+  const missing = tools.filter((_, nth) => found[nth] === null);
   if (missing.length === 0) return;
   const names = missing.map(([name]) => name).join(' and ');
   const needs = missing.map(([name, why]) => `${name} ${why}`).join(' and ');

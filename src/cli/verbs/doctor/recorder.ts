@@ -4,11 +4,11 @@ import { engineSettings } from '../../recorder-engines.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 
 /** Which program records meetings; of the bundled one, which engine turns speech into text, and what that cannot do. */
-export const checkRecorder: Check = ({ settings, env }) => {
+export const checkRecorder: Check = async ({ settings, env }) => {
   const { recorder } = settings;
   if (recorder !== null)
     return [
-      findExecutable(recorder, env.PATH ?? '') === null
+      (await findExecutable(recorder, env.PATH ?? '')) === null
         ? fail(
             'recorder',
             `no meeting can be recorded: SVC_RECORDER names ${recorder}, which is not an executable program`,
@@ -16,7 +16,7 @@ export const checkRecorder: Check = ({ settings, env }) => {
           )
         : ok('recorder', `meetings are recorded by ${recorder}`),
     ];
-  const engines = describeEngines(engineSettings(settings, env));
+  const engines = await describeEngines(engineSettings(settings, env));
   const chosen = engines.find((engine) => engine.chosen);
   if (chosen === undefined) {
     const said = engines.find(({ id }) => id === settings.recorder_engine)?.says ?? 'no engine can be used';

@@ -4,8 +4,8 @@ import { compareSkills } from '../../../harness/hooks/worker-skills.ts';
 import { type Check, ok, warn } from './check.ts';
 
 /** Whether the worker skills in each agent program's folder are those of this package (VER-3). */
-export const checkSkills: Check = ({ env }) => {
-  const { generation, installed } = compareSkills(env);
+export const checkSkills: Check = async ({ env }) => {
+  const { generation, installed } = await compareSkills(env);
   const there = installed.filter(({ state }) => state !== 'absent');
   if (there.length === 0)
     return [ok('worker skills', 'not set up for any agent program; a worker reads them from the package')];
@@ -19,8 +19,8 @@ export const checkSkills: Check = ({ env }) => {
 };
 
 /** Whether the hooks in each agent program's folder run this svc. */
-export const checkHooks: Check = ({ env }) =>
-  compareHooks(env)
+export const checkHooks: Check = async ({ env }) =>
+  (await compareHooks(env))
     .filter(({ state }) => state !== 'absent')
     .map((each) => {
       const name = `hooks of ${each.harness}`;

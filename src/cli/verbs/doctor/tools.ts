@@ -1,7 +1,8 @@
 import { isCoded } from '../../../base/errors.ts';
 import { doctorReplySchema } from '../../../contract/http/doctor.ts';
 import type { DaemonFile } from '../../../contract/operator-files.ts';
-import { findExecutable } from '../../../platform/find-executable.ts';
+import { unansweredWords } from '../../../platform/disks.ts';
+import { findExecutable, silentFolders } from '../../../platform/find-executable.ts';
 import { runProcess } from '../../../platform/process.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
@@ -15,6 +16,9 @@ const LEAST_TMUX = '3.2';
 
 /** The required programs, as this shell and the daemon find them. */
 export const checkTools: Check = async (context) => [
+  ...(await silentFolders(context.env.PATH ?? '')).map((folder) =>
+    warn('PATH', unansweredWords(folder, 'silent'), 'mount it again, or take it out of PATH'),
+  ),
   tmux(await firstLine(context, 'tmux', ['-V'])),
   git(await firstLine(context, 'git', ['--version'])),
   ...(context.daemon.kind === 'running' ? await seenByDaemon(context.daemon.daemon, context.env) : []),
@@ -45,7 +49,7 @@ async function firstLine(
   name: string,
   args: readonly string[],
 ): Promise<Tool | null> {
-  const path = findExecutable(name, context.env.PATH ?? '');
+  const path = await findExecutable(name, context.env.PATH ?? '');
   if (path === null) return null;
   const result = await runProcess({
     file: path,
@@ -63,9 +67,11 @@ async function seenByDaemon(daemon: DaemonFile, env: NodeJS.ProcessEnv): Promise
   const name = 'tools of the daemon';
   try {
     const { tools } = await createDaemonClient(daemon).get('/doctor', TOLD);
-    const missing = tools.flatMap((tool) => {
-      const here = tool.path === null ? findExecutable(tool.name, env.PATH ?? '') : null;
-      return here === null ? [] : [{ name: tool.name, here }];
+    const lacking = tools.filter((tool) => tool.path === null);
+    const here = await Promise.all(lacking.map(({ name }) => findExecutable(name, env.PATH ?? '')));
+    const missing = lacking.flatMap(({ name }, nth) => {
+      const path = here[nth] ?? null;
+      return path === null ? [] : [{ name, here: path }];
     });
     const found = tools.filter((tool) => tool.path !== null);
     return [

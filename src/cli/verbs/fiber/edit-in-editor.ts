@@ -62,9 +62,11 @@ export async function editInEditor(
 }
 
 /** The editor of this person, as `$VISUAL` and `$EDITOR` name it, with arguments. Throws `not_found` if there is none. */
-export function personsEditor({ env, cwd }: Pick<CliContext, 'env' | 'cwd'>): OpenEditor {
+export async function personsEditor({ env, cwd }: Pick<CliContext, 'env' | 'cwd'>): Promise<OpenEditor> {
   const named = [env.VISUAL, env.EDITOR].find((one) => one !== undefined && one.trim() !== '');
-  const command = named ?? USUAL.find((one) => findExecutable(one, env.PATH ?? '') !== null);
+  let command = named;
+  for (const one of USUAL)
+    if (command === undefined && (await findExecutable(one, env.PATH ?? '')) !== null) command = one;
   if (command === undefined)
     throw new CodedError('not_found', 'no editor is installed; name one, such as: EDITOR=nano');
   // As Git does: the variable may hold arguments, and the shell reads them.

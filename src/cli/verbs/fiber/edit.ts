@@ -95,7 +95,7 @@ async function editHere(context: CliContext, given: EditGiven, found: FoundFiber
   const { collaboration, expected_digest } = given;
   if (wantsEditor(context, given)) {
     const svc = svcOf(readSettings(context.env));
-    const { fiber, changed } = await editInEditor(found, svc, personsEditor(context));
+    const { fiber, changed } = await editInEditor(found, svc, await personsEditor(context));
     const text = changed ? `${id}  ${fiber.digest}\n` : `${id} is as it was.\n`;
     return { json: { fiber }, text, one_line: true };
   }

@@ -4,7 +4,8 @@ import type { Clock } from '../../../base/clock.ts';
 import { shellLine } from '../../../base/shell-word.ts';
 import type { Tunnel } from '../../../config/tunnels.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
-import type { PipedProcess, ProcessRunner } from '../../../platform/process.ts';
+import type { PipedProcess } from '../../../platform/piped-process.ts';
+import type { ProcessRunner } from '../../../platform/process.ts';
 import { sshFault } from '../../../platform/ssh-fault.ts';
 import { tethered } from '../../../platform/tethered-process.ts';
 

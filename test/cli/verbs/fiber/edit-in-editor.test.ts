@@ -119,11 +119,12 @@ describe('the editor of a person', () => {
       chmodSync(program, 0o755);
     }
     const env = { PATH: machine.folder, ...named };
-    expect(await personsEditor({ env, cwd: machine.folder })(file)).toBe(3);
+    const open = await personsEditor({ env, cwd: machine.folder });
+    expect(await open(file)).toBe(3);
     expect(readFileSync(file, 'utf8')).toBe(ran);
   });
 
-  it('is asked for where there is none', () => {
-    expect(() => personsEditor({ env: { PATH: machine.folder }, cwd: '/' })).toThrow('EDITOR=nano');
+  it('is asked for where there is none', async () => {
+    await expect(personsEditor({ env: { PATH: machine.folder }, cwd: '/' })).rejects.toThrow('EDITOR=nano');
   });
 });

@@ -183,18 +183,20 @@ describe('svc setup', () => {
   });
 
   it('[VER-3] updates skills of another generation, which are reported as a skew until then', async () => {
-    const state = () => compareSkills(env()).installed.find(({ harness }) => harness === 'claude')?.state;
-    expect(state()).toBe('absent');
+    const state = async () =>
+      (await compareSkills(env())).installed.find(({ harness }) => harness === 'claude')?.state;
+    expect(await state()).toBe('absent');
     await svc('setup', 'claude');
-    expect(state()).toBe('current');
+    expect(await state()).toBe('current');
     rmSync(join(home, '.claude/skills/fiber-service/references/handoff.md'));
-    expect(state()).toBe('skewed');
+    expect(await state()).toBe('skewed');
     await svc('setup', 'claude');
-    expect(state()).toBe('current');
+    expect(await state()).toBe('current');
   });
 
   describe('its hooks', () => {
-    const hooksOf = (name: string) => compareHooks(env()).find(({ harness }) => harness === name);
+    const hooksOf = async (name: string) =>
+      (await compareHooks(env())).find(({ harness }) => harness === name);
     const doctor = async () => {
       const { findings } = JSON.parse((await svc('doctor', '--json')).out) as { findings: Finding[] };
       return findings.filter(({ name }) => name.startsWith('hooks of '));
@@ -207,25 +209,27 @@ describe('svc setup', () => {
     ])(
       '[VER-3] of %s are reported by doctor if their program is missing or another svc',
       async (name, file) => {
-        expect(hooksOf(name)?.state).toBe('absent');
+        expect((await hooksOf(name))?.state).toBe('absent');
         expect(await doctor()).toEqual([]);
         await svc('setup', name);
-        expect(hooksOf(name)).toMatchObject({ state: 'current' });
+        expect(await hooksOf(name)).toMatchObject({ state: 'current' });
         expect(await doctor()).toMatchObject([{ level: 'ok' }]);
 
         moved(file, /[^ "']*svc\.cjs/g, join(home, 'old', 'svc.cjs'));
-        expect(hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'svc.cjs') });
+        expect(await hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'svc.cjs') });
         const mend = `run: svc setup ${name}`;
         expect(await doctor()).toMatchObject([
           { level: 'warn', what: expect.stringContaining('does not exist'), mend },
         ]);
 
         put('old/svc.cjs', '');
-        expect(hooksOf(name)?.state).toBe('elsewhere');
+        expect((await hooksOf(name))?.state).toBe('elsewhere');
         expect(await doctor()).toMatchObject([
           { level: 'warn', what: expect.stringContaining('another installation'), mend },
         ]);
-        expect(installedSkew(env())).toMatchObject([{ of: 'hooks', where: name, mend: `svc setup ${name}` }]);
+        expect(await installedSkew(env())).toMatchObject([
+          { of: 'hooks', where: name, mend: `svc setup ${name}` },
+        ]);
       },
     );
 
@@ -234,18 +238,18 @@ describe('svc setup', () => {
       const settings = JSON.parse(text('.claude/settings.json'));
       delete settings.hooks.StopFailure;
       put('.claude/settings.json', JSON.stringify(settings));
-      expect(hooksOf('claude')?.state).toBe('outdated');
+      expect((await hooksOf('claude'))?.state).toBe('outdated');
       await svc('setup', 'claude');
-      expect(hooksOf('claude')?.state).toBe('current');
-      expect(installedSkew(env())).toEqual([]);
+      expect((await hooksOf('claude'))?.state).toBe('current');
+      expect(await installedSkew(env())).toEqual([]);
     });
 
     it('[VER-3] are outdated when another version wrote them without context, and a setup fixes them', async () => {
       await svc('setup', 'claude');
       moved('.claude/settings.json', / --context 2>/g, ' >/dev/null 2>&1; true 2>');
-      expect(hooksOf('claude')?.state).toBe('outdated');
+      expect((await hooksOf('claude'))?.state).toBe('outdated');
       await svc('setup', 'claude');
-      expect(hooksOf('claude')?.state).toBe('current');
+      expect((await hooksOf('claude'))?.state).toBe('current');
       expect(text('.claude/settings.json')).not.toContain('>/dev/null 2>&1');
     });
 
@@ -269,15 +273,15 @@ describe('svc setup', () => {
         expect(await doctor()).toMatchObject([
           { level: 'warn', what: expect.stringContaining(setting), mend: 'take that out' },
         ]);
-        expect(hooksOf(name)?.state).toBe('off');
+        expect((await hooksOf(name))?.state).toBe('off');
       },
     );
 
-    it('[VER-3] of Codex that its configuration switches off are off', () => {
+    it('[VER-3] of Codex that its configuration switches off are off', async () => {
       for (const name of ['hooks', 'codex_hooks']) {
         put('.codex/hooks.json', withHooks('hooks.json', null, ['Stop'], hookCommand('codex')).text);
         put('.codex/config.toml', `[features]\n${name} = false\n`);
-        expect(hooksOf('codex')).toMatchObject({
+        expect(await hooksOf('codex')).toMatchObject({
           state: 'off',
           off_by: `"${name} = false" under [features] in ${join(home, '.codex/config.toml')}`,
         });
@@ -295,9 +299,9 @@ describe('svc setup', () => {
       expect(text('.claude/settings.json')).toBe(settings);
     });
 
-    it('are not mistaken for ours if they are the user’s own', () => {
+    it('are not mistaken for ours if they are the user’s own', async () => {
       put('.claude/settings.json', JSON.stringify({ hooks: { PreToolUse: [USERS_HOOK], Stop: 3 } }));
-      expect(hooksOf('claude')?.state).toBe('absent');
+      expect((await hooksOf('claude'))?.state).toBe('absent');
     });
   });
 });
