@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { Patch } from '../contract/http/commit-patch.ts';
 import { failureWords } from '../platform/failure-words.ts';
+import { requireGit } from '../platform/git-folder.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import { PATCH_FORMAT, PATCH_OPTIONS, parsePatch } from './commit-patch.ts';
 import { AS_TEXT, quietGit } from './quiet-git.ts';
@@ -25,6 +26,7 @@ export async function showCommit(
   runner: Pick<ProcessRunner, 'run'>,
   env: NodeJS.ProcessEnv,
 ): Promise<Patch> {
+  await requireGit(repo);
   const args = [
     ...['show', '--no-show-signature', '--no-notes', '--no-mailmap', '--encoding=UTF-8'],
     ...[...AS_TEXT, ...PATCH_OPTIONS, PATCH_FORMAT, `${sha}^{commit}`, '--'],

@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { NoWorkTree, WorkTree } from '../contract/http/uncommitted.ts';
 import { failureWords } from '../platform/failure-words.ts';
+import { requireGit } from '../platform/git-folder.ts';
 import type { ProcessResult, ProcessRunner } from '../platform/process.ts';
 import { FILES_OPTIONS, LINES_OPTIONS, parseFiles } from './commit-patch.ts';
 import { AS_TEXT, type GitSetting, quietGit } from './quiet-git.ts';
@@ -12,7 +13,7 @@ const GIT_TIMEOUT_MS = 5_000;
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 export type WantedChanges = {
-  /** Absolute path of a folder that exists; its disk must be known to answer. */
+  /** Absolute path of a folder that exists. */
   folder: string;
   patch: boolean;
 };
@@ -26,6 +27,7 @@ export async function readUncommitted(
   runner: Pick<ProcessRunner, 'run'>,
   env: NodeJS.ProcessEnv,
 ): Promise<WorkTree | NoWorkTree> {
+  await requireGit(folder);
   const limits = { timeout_ms: GIT_TIMEOUT_MS, max_output_bytes: MOST_CHANGES };
   const git = async (args: readonly string[], settings: readonly GitSetting[] = []) =>
     printed(await runner.run({ ...quietGit(folder, args, env, settings), ...limits }), folder);

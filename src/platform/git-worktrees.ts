@@ -1,7 +1,8 @@
 import { basename, dirname, join } from 'node:path';
-import { CodedError } from '../base/errors.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
 import { shellLine } from '../base/shell-word.ts';
 import { failureWords } from './failure-words.ts';
+import { requireGit } from './git-folder.ts';
 import { NEUTRAL_DIRECTORY } from './piped-process.ts';
 import type { ProcessRunner } from './process.ts';
 import { copyIncluded, fillSubmodules } from './worktree-files.ts';
@@ -231,6 +232,9 @@ async function runGit(
   args: readonly string[],
   { timeout_ms = QUESTION_TIMEOUT_MS, max_output_bytes = MOST_OUTPUT_BYTES, input }: GitLimits,
 ): Promise<GitAnswer> {
+  await requireGit(folder).catch((error: unknown) => {
+    throw unavailable(`git cannot look at ${folder}: ${messageOf(error)}`);
+  });
   const own = Object.entries(env).filter(([name]) => !name.startsWith('GIT_'));
   const result = await runner.run({
     file: 'git',

@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { NEW_WORKTREE } from '../../src/contract/fiber.ts';
 import type { Version } from '../../src/contract/http/version.ts';
 import { until } from '../fixtures/mux/private-server.ts';
-import { Bed, type Daemon } from './bed.ts';
+import { findProgram } from '../kit/find-program.ts';
+import { Bed, type Daemon, HOST } from './bed.ts';
 import { type HeldDisk, mountHeldDisk, noHeldDisk } from './held-disk.ts';
 
 let bed: Bed;
@@ -98,4 +100,59 @@ it('[DSP-1] [RPL-12] [RPL-23] goes on while transcripts, and the folders of agen
   await goesOn(daemon, 'last');
   const doctor = await bed.svc(['doctor', '--json'], { timeout_ms: 60_000 });
   expect(doctor.kind).toBe('exited');
+});
+
+it('[DSP-1] [DSP-4] goes on while the `.git` of project folders leads to a disk that does not answer, and names it', async () => {
+  for (const name of ['link', 'pointer']) mkdirSync(inBed(name));
+  symlinkSync(onDisk('git'), inBed('link', '.git'));
+  writeFileSync(inBed('pointer', '.git'), `gitdir: ${onDisk('git')}/worktrees/pointer\n`);
+  mkdirSync(inBed('link', '.claude'));
+  symlinkSync(onDisk('settings.txt'), inBed('link', '.claude', 'settings.json'));
+  await disk!.hold();
+  const daemon = await released();
+  for (const name of ['link', 'pointer'])
+    await bed.store.create({
+      ...{ name, slug: name, status: 'active', body: 'Work.\n' },
+      svc: { kind: 'oneshot', host: HOST, project_dir: inBed(name), agent: 'fast', worktree: NEW_WORKTREE },
+    });
+  const { blocked } = await daemon.stateWhen('both named', (now) => now.blocked.length === 2);
+  for (const { message, fiber_id } of blocked)
+    expect(message, fiber_id).toMatch(/git cannot look at .*: the disk of .* does not answer/);
+  await goesOn(daemon, 'near');
+  for (const name of ['link', 'pointer']) {
+    const asked = await daemon.get<{ message: string }>(`/uncommitted?fiber=${name}`, 30_000);
+    expect(asked.json.message, name).toContain('does not answer');
+    const why = await bed.svc(['why', name], { timeout_ms: 30_000 });
+    expect(why).toMatchObject({ kind: 'exited', stdout: expect.stringContaining('does not answer') });
+  }
+  const doctor = await bed.svc(['doctor', '--json'], { timeout_ms: 60_000 });
+  expect(doctor.kind).toBe('exited');
+  // A worker in a folder of its own is not asked of Git.
+  const own = await bed.fiber('own', { project_dir: inBed('link') });
+  await until('the worker there', () => startsOf(own) > 0, 30_000);
+  await goesOn(daemon, 'last');
+});
+
+it('[DSP-1] goes on while folders of its PATH are on a disk that stops to answer, or never did', async () => {
+  symlinkSync(onDisk('linked'), inBed('linked-bin'));
+  const path = `${onDisk('bin')}:${inBed('linked-bin')}:${bed.env.PATH}`;
+  const first = bed.daemon({ PATH: path });
+  await first.ready();
+  await first.post('/quarantine/release', {});
+  await goesOn(first, 'before');
+  await disk!.hold();
+  await goesOn(first, 'meanwhile');
+  expect(await first.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+
+  const second = await bed.daemon({ PATH: path }).ready();
+  await second.post('/quarantine/release', {});
+  await goesOn(second, 'after');
+  const tools = await second.get<{ tools: { name: string; path: string | null }[] }>('/doctor', 30_000);
+  expect(tools.json.tools.find(({ name }) => name === 'git')?.path).toBe(findProgram('git'));
+  Object.assign(bed.env, { PATH: path });
+  const doctor = await bed.svc(['doctor', '--json'], { timeout_ms: 60_000 });
+  expect(doctor.kind).toBe('exited');
+  for (const folder of [onDisk('bin'), inBed('linked-bin')])
+    expect(JSON.stringify(doctor)).toContain(`the disk of ${folder} does not answer`);
+  await goesOn(second, 'last');
 });

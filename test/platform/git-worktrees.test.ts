@@ -343,8 +343,8 @@ describe('a git worktree that is given up', () => {
       ],
     ])('stays with %s in that', async (_, change, message) => {
       change();
-      for (const ask of [worktrees.requireClean(place), worktrees.remove(place)])
-        await expect(ask).rejects.toMatchObject({
+      for (const ask of [() => worktrees.requireClean(place), () => worktrees.remove(place)])
+        await expect(ask()).rejects.toMatchObject({
           code: 'worktree_in_use',
           message: expect.stringMatching(message),
         });

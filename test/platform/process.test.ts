@@ -6,6 +6,7 @@ import { startDetached } from '../../src/platform/detached-process.ts';
 import { spawnPiped } from '../../src/platform/piped-process.ts';
 import { runProcess } from '../../src/platform/process.ts';
 import { lookUpProcess } from '../../src/platform/process-facts.ts';
+import { mountHeldDisk, noHeldDisk } from '../faults/held-disk.ts';
 import { until } from '../fixtures/mux/private-server.ts';
 
 let dir: string;
@@ -19,6 +20,20 @@ const sh = (script: string, change = {}) =>
   runProcess({ file: 'sh', args: ['-c', script], ...bounds, ...change });
 
 describe('running a program', () => {
+  it.skipIf(noHeldDisk !== null)(
+    'ends in time where a disk holds the child, which no signal ends',
+    async () => {
+      const disk = await mountHeldDisk(join(dir, 'net'));
+      try {
+        await disk.hold();
+        const call = { file: 'stat', args: [join(dir, 'net', 'a.txt')], ...bounds, timeout_ms: 200 };
+        expect(await runProcess(call)).toEqual({ kind: 'timed_out' });
+      } finally {
+        await disk.remove();
+      }
+    },
+  );
+
   it('returns exit code, stdout and stderr unchanged', async () => {
     expect(await sh('echo out; echo err >&2; exit 3')).toEqual({
       kind: 'exited',

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { SignIn } from '../../contract/http/doctor.ts';
 import { statForeign } from '../../platform/foreign-paths.ts';
+import { withParents } from '../../platform/git-folder.ts';
 import type { HarnessFinding } from '../adapter.ts';
 import type { AgentEnvironment, HarnessEnvironment } from '../agent-environment.ts';
-import { checkExecutable, gitRoot, withParents } from '../first-run.ts';
+import { checkExecutable, gitRoot } from '../first-run.ts';
 import type { FirstRunQuery, ProcessFacts } from '../harness.ts';
 import { optionValue } from '../option-value.ts';
 import { readJsonConfig } from '../own-config.ts';

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { shellWord } from '../../../base/shell-word.ts';
 import { type FiberDocument, fiberRowSchema, NEW_WORKTREE } from '../../../contract/fiber.ts';
+import { findGit } from '../../../platform/git-folder.ts';
 import type { DaemonClient } from '../../daemon-client/client.ts';
 
 const rowsSchema = z.object({
@@ -27,9 +26,10 @@ export async function sharedFolderWarnings(
   const others = workersIn(fibers, fiber.id, fiber.project_dir);
   if (others.length === 0) return [];
   const who = `${named(others)} ${others.length === 1 ? 'works' : 'work'}`;
-  const change = isInRepository(fiber.project_dir)
-    ? `${started ? 'its next worker gets a git worktree of its own' : 'a git worktree of its own is given'} with: ${svc} reshape ${shellWord(fiber.id)} --worktree`
-    : `${started ? 'its next worker gets another folder' : 'another folder is given'} with: ${svc} reshape ${shellWord(fiber.id)} --project-dir <dir>`;
+  const change =
+    (await findGit(fiber.project_dir).catch(() => null)) !== null
+      ? `${started ? 'its next worker gets a git worktree of its own' : 'a git worktree of its own is given'} with: ${svc} reshape ${shellWord(fiber.id)} --worktree`
+      : `${started ? 'its next worker gets another folder' : 'another folder is given'} with: ${svc} reshape ${shellWord(fiber.id)} --project-dir <dir>`;
   return [`${who} in this folder too, so that each changes the files of the other; ${change}`];
 }
 
@@ -51,10 +51,4 @@ export function workersIn(rows: readonly Row[], id: string, folder: string): str
 
 function isWithin(folder: string, other: string): boolean {
   return folder === other || folder.startsWith(other.endsWith('/') ? other : `${other}/`);
-}
-
-function isInRepository(folder: string): boolean {
-  if (existsSync(join(folder, '.git'))) return true;
-  const above = dirname(folder);
-  return above !== folder && isInRepository(above);
 }
