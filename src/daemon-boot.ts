@@ -6,13 +6,14 @@ import { daemonId } from './config/daemon-id.ts';
 import { hostClass, readHostFile, requireAllowedListener, roleStoreOf } from './config/host-file.ts';
 import { resolveHostId } from './config/host-identity.ts';
 import { readStores } from './config/path-lists.ts';
-import { dataPaths } from './config/paths.ts';
+import { dataPaths, operatorFilePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { CONTRACT_LEVEL } from './contract/level.ts';
 import { type HostMemory, hostMemory } from './dispatch/run-directory/worker-memory.ts';
 import { writeFileAtomic } from './platform/atomic-write.ts';
 import { readBootId } from './platform/boot-id.ts';
 import { failureWords } from './platform/failure-words.ts';
+import { requireAnswer } from './platform/foreign-paths.ts';
 import { makeFolder } from './platform/make-folder.ts';
 import { createRunner } from './platform/process.ts';
 import { READ_LIMITS } from './platform/read-limits.ts';
@@ -63,6 +64,8 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
  * comes from the OS is written to `host.json`. Throws a `CodedError` that says why the daemon does not boot.
  */
 export async function readConfigured(settings: Settings, options: { persist: boolean }): Promise<Configured> {
+  const { host, stores } = operatorFilePaths(settings);
+  for (const file of [host, stores]) await requireAnswer(file);
   const identity =
     settings.cli === null ? ownIdentity(settings, options) : await askCli(settings.cli, settings);
   const file = readHostFile(settings);

@@ -41,6 +41,7 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     );
     if (dry_run) return { files: attachmentPlaces(folder, of, files) };
     const { sweepAttachments } = await import('../src/fibers/attachments/sweep-attachments.ts');
+    await requireAnswer(folder);
     const stored = storeAttachments({ folder, of, files, bytes: bytes ?? NOTHING });
     sweepAttachments(folder);
     return { files: stored };

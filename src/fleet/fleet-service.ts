@@ -7,6 +7,7 @@ import type { FleetState } from '../contract/http/state.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { unansweredWords } from '../platform/disks.ts';
 import { stampOf } from '../platform/file-stamp.ts';
+import { mayFollow } from '../platform/foreign-paths.ts';
 import type { FleetFeeds } from './fleet-feeds.ts';
 import { type FollowedRemote, type ReachedAs, remotesOf } from './remote-address.ts';
 import { type RemoteEntry, type RemotesFile, readRemotesFile } from './remotes-file.ts';
@@ -66,6 +67,7 @@ export function createFleetService(options: {
     if (!isDeepStrictEqual(before, read)) feeds.follow(read);
   };
   const readAgain = async (): Promise<void> => {
+    if ((await mayFollow(remotes_file)) !== 'answers') return;
     // Taken before the file is read: a write in between is seen at the next look.
     const stamp = await stampText(remotes_file);
     if (stamp === seen) return;

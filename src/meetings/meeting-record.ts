@@ -1,4 +1,4 @@
-import { stat, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
@@ -14,6 +14,7 @@ import { mirrorSchema } from '../contract/threads/audio.ts';
 import { processIdentitySchema } from '../contract/threads/recorder-session.ts';
 import { appendText } from '../platform/append-text.ts';
 import { removeQuietly, writeFileAtomic } from '../platform/atomic-write.ts';
+import { requireAnswer, statForeign } from '../platform/foreign-paths.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { readRegularEnd, readRegularText, readRegularTextSync } from '../platform/regular-file.ts';
 import { transcriptTail } from './transcript-tail.ts';
@@ -203,7 +204,7 @@ export class MeetingFiles {
   lastWrite(name: string): Promise<number | null> {
     const { audio, transcript } = this.pathsOf(name);
     return this.#disk.run(async () => {
-      const times = await Promise.all([audio, transcript].map((path) => stat(path).catch(() => null)));
+      const times = await Promise.all([audio, transcript].map((path) => statForeign(path).catch(() => null)));
       const written = times.flatMap((one) => (one === null ? [] : [one.mtimeMs]));
       return written.length === 0 ? null : Math.max(...written);
     });
@@ -231,6 +232,7 @@ export class MeetingFiles {
   }
 
   async #isFull(): Promise<boolean> {
+    await requireAnswer(this.#folder);
     const { bavail, bsize } = await statfs(this.#folder);
     return bavail * bsize < ROOM_FOR_LINE;
   }

@@ -12,6 +12,7 @@ import type {
   StartMeeting,
 } from '../contract/threads/audio.ts';
 import type { RecorderStarted } from '../contract/threads/recorder-session.ts';
+import { requireAnswer } from '../platform/foreign-paths.ts';
 import type { ProcessIdentity } from '../platform/process-facts.ts';
 import { killCommand } from '../platform/tmux-command.ts';
 import { FollowedRecorder, type FollowedRecorderOptions } from './followed-recorder.ts';
@@ -94,7 +95,9 @@ export class MeetingService {
 
   /** Takes over the meeting that an earlier daemon started. */
   async begin(): Promise<void> {
-    await this.look();
+    // Until it could be looked at, since a disk may answer later.
+    this.#stopLooking ??= this.#in.clock.every(LOOK_MS, () => void this.#lookAgain());
+    await this.#lookAgain();
     if (this.#current !== null)
       this.#in.logger.info({ launch: this.#current.record.launch }, 'took over a meeting');
   }
@@ -140,6 +143,7 @@ export class MeetingService {
 
   /** Reads the lifecycle file and asks the kernel for the recorder. */
   async look(): Promise<void> {
+    await requireAnswer(this.#in.files.folder);
     const record = this.#in.files.read();
     if (record === null) this.#become(null);
     else await this.#judge(record);

@@ -4,6 +4,7 @@ import { type Clock, everySteady } from '../base/clock.ts';
 import { RECORDER_STATE_BYTES, recorderStateSchema } from '../contract/recorder.ts';
 import { removeQuietly } from '../platform/atomic-write.ts';
 import { readableFolderNames } from '../platform/folder-names.ts';
+import { mayFollow } from '../platform/foreign-paths.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,7 +17,9 @@ export function keepRemovingOldAudio(options: {
   clock: Clock;
 }): () => void {
   const { folder, keep_days, clock } = options;
-  return everySteady(clock, HOUR_MS, (now) => removeOldAudio(folder, now - keep_days * DAY_MS));
+  return everySteady(clock, HOUR_MS, async (now) => {
+    if ((await mayFollow(folder)) === 'answers') removeOldAudio(folder, now - keep_days * DAY_MS);
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { notAFile, withPath } from './file-error.ts';
+import { requireAnswer } from './foreign-paths.ts';
 
 /** Without O_NONBLOCK, a pipe in the place of the file could block the writer. */
 const APPEND =
@@ -14,6 +15,7 @@ const NEWLINE = 0x0a;
  * another writer has appended since.
  */
 export async function appendText(path: string, lines: string): Promise<void> {
+  await requireAnswer(path);
   const file = await open(path, APPEND, 0o600);
   try {
     const { size } = await regularFile(file, path);

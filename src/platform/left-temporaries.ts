@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { temporaryWriter } from './atomic-write.ts';
+import { requireAnswer } from './foreign-paths.ts';
 import { mayRun } from './process-facts.ts';
 
 /**
@@ -64,6 +65,7 @@ export async function sweepLeftTemporaries(folder: string, depth: number, now: n
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
+    await requireAnswer(folder);
     return await readdir(folder, { withFileTypes: true });
   } catch {
     return [];

@@ -1,12 +1,16 @@
 import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sha256Of } from '../../src/base/digest.ts';
 import { NEW_WORKTREE } from '../../src/contract/fiber.ts';
 import type { Version } from '../../src/contract/http/version.ts';
 import { until } from '../fixtures/mux/private-server.ts';
 import { findProgram } from '../kit/find-program.ts';
 import { Bed, type Daemon, HOST } from './bed.ts';
 import { type HeldDisk, mountHeldDisk, noHeldDisk } from './held-disk.ts';
+
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 let bed: Bed;
 let disk: HeldDisk | null = null;
@@ -155,4 +159,45 @@ it('[DSP-1] goes on while folders of its PATH are on a disk that stops to answer
   for (const folder of [onDisk('bin'), inBed('linked-bin')])
     expect(JSON.stringify(doctor)).toContain(`the disk of ${folder} does not answer`);
   await goesOn(second, 'last');
+});
+
+it('[DSP-1] [RPL-5] [MSG-2] goes on while operator files, mailboxes, attachments and recordings are links to a disk that does not answer', async () => {
+  symlinkSync(onDisk('remotes.txt'), inBed('config', 'remotes.json'));
+  symlinkSync(onDisk('projects.txt'), inBed('config', 'projects.json'));
+  for (const name of ['messages', 'attachments', 'meetings']) symlinkSync(onDisk(name), inBed('data', name));
+  await disk!.hold();
+  const daemon = await released();
+  const resting = await bed.fiber('resting', { agent: 'composer' });
+  await daemon.stateWhen('its worker', ({ running }) => running.some(({ uid }) => uid === resting));
+  await daemon.stateWhen(
+    'the files named',
+    ({ operator_file_errors: told }) =>
+      told.filter(({ error }) => error.includes('does not answer')).length === 2,
+  );
+  await goesOn(daemon, 'near');
+  const png = Buffer.from(PNG, 'base64');
+  const attachment = { name: 'a.png', mime: 'image/png', data: PNG, sha256: sha256Of(png) };
+  const asked: [string, string, unknown][] = [
+    ['messages', '/deliver', { fiber_id: 'resting', text: 'Go on.' }],
+    ['attachments', '/attachments', { fiber: 'resting', attachments: [attachment] }],
+    ['meetings', '/meeting/join', { fiber_id: 'resting', meeting: { mode: 'phone' } }],
+  ];
+  for (const [name, path, body] of asked) {
+    const { json } = await daemon.post<{ message: string }>(path, body);
+    expect(json.message, path).toContain(`the disk of ${inBed('data', name)} does not answer`);
+  }
+  await goesOn(daemon, 'later');
+  const doctor = await bed.svc(['doctor', '--json'], { timeout_ms: 60_000 });
+  expect(doctor).toMatchObject({ kind: 'exited', code: 1 });
+  expect(JSON.stringify(doctor)).toContain(`the disk of ${inBed('config', 'remotes.json')} does not answer`);
+  await disk!.go();
+  await goesOn(daemon, 'last');
+});
+
+it('[DSP-1] does not start, and names the file, where host.json is a link to a disk that does not answer', async () => {
+  symlinkSync(onDisk('host.txt'), inBed('config', 'host.json'));
+  await disk!.hold();
+  const daemon = bed.daemon();
+  expect(await daemon.ended).toMatchObject({ code: 1 });
+  expect(bed.log()).toContain(`the disk of ${inBed('config', 'host.json')} does not answer`);
 });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { messageOf } from '../../base/errors.ts';
+import { operatorFilePaths } from '../../config/paths.ts';
 import { readSettings } from '../../config/settings.ts';
-import { createDisks } from '../../platform/disks.ts';
+import { answersNow, createDisks, type Disks } from '../../platform/disks.ts';
 import { createRunner } from '../../platform/process.ts';
 import { option } from '../command-line/options.ts';
 import { whileTelling } from '../command-line/spinner.ts';
@@ -38,18 +39,16 @@ export const verb = defineVerb({
   },
 });
 
-/** Every finding; that of the config folder alone where its disk is silent, since nearly every check reads there. */
-async function findAll(context: Omit<DoctorContext, 'daemon'>): Promise<Finding[]> {
+/** Every finding; those of silent operator files alone where there are any, since nearly every check reads them. */
+async function findAll(context: Omit<DoctorContext, 'daemon'> & { disks: Disks }): Promise<Finding[]> {
   const { settings, disks } = context;
-  const { config_dir } = settings;
-  if ((await disks.prove(config_dir)) === 'silent')
-    return [
-      fail(
-        'config folder',
-        `the disk of ${config_dir} does not answer`,
-        'mount it again, then run: svc doctor',
-      ),
-    ];
+  const files = [settings.config_dir, ...Object.values(operatorFilePaths(settings))];
+  const proofs = await Promise.all(files.map((file) => answersNow(disks, file)));
+  const silent = files.filter((_, nth) => proofs[nth] === 'silent');
+  if (silent.length > 0)
+    return silent.map((file) =>
+      fail('config', `the disk of ${file} does not answer`, 'mount it again, then run: svc doctor'),
+    );
   return examine({ ...context, daemon: await findDaemon(settings) });
 }
 
