@@ -90,8 +90,8 @@ export class OnceById {
     try {
       return (await this.#poller.call('begin_write', { id, content })).kept;
     } catch (error) {
-      // A full disk keeps nobody from ending a worker.
-      if (isCoded(error, 'storage_unavailable')) return null;
+      // A full disk keeps nobody from ending a worker, nor does a poller that is away keep what needs none.
+      if (isCoded(error, 'storage_unavailable') || isCoded(error, 'component_unavailable')) return null;
       throw error;
     }
   }

@@ -195,6 +195,37 @@ it('the emergency brake survives a kill -9, refuses a forced start, is shown by 
   expect(readdirSync(join(home.data, 'state'))).toContain('brake.json');
 });
 
+it.each([
+  ['a daemon that is stopped in the middle', 'SIGSTOP'],
+  ['no daemon', 'SIGKILL'],
+] as const)(
+  '[WPL-4] the emergency brake ends workers with %s, and holds their fibers once there is one',
+  async (_, end) => {
+    daemon = await startTestDaemon();
+    const { home } = daemon;
+    const ids = ['one', 'two'];
+    for (const id of ids) home.fiber(id, { agent: 'stays' });
+    for (const id of ids) await daemon.running(id);
+    const agents = await Promise.all(ids.map((id) => daemon!.agentPid(id)));
+    const { pid } = daemon;
+    if (end === 'SIGKILL') await daemon.kill9();
+    else process.kill(pid, end);
+    const pulled = await home.svc('stop-all', '--kill', '--yes');
+    expect(pulled, pulled.stderr).toMatchObject({ code: 0 });
+    expect(pulled.stdout).toMatch(/^The brake is on, by its file /);
+    for (const id of ids) expect(pulled.stdout).toContain(id);
+    for (const agent of agents) expect(() => process.kill(agent, 0)).toThrow('ESRCH');
+
+    if (end === 'SIGKILL') await daemon.start();
+    else process.kill(pid, 'SIGCONT');
+    for (const id of ids)
+      await daemon.rowWhen(id, 'held', ({ runtime, held }) => runtime === undefined && held === 'killed');
+    await daemon.http.post('/brake/release', {});
+    await daemon.ticks();
+    for (const id of ids) expect(launchesOf(home.data, id)).toHaveLength(1);
+  },
+);
+
 it('max_concurrent of host.json limits the poller but not forced starts', async () => {
   daemon = await startTestDaemon({
     prepare: (home) => {

@@ -84,10 +84,13 @@ describe('a write with the header Idempotency-Key', () => {
     expect(asked('dispatch')).toMatchObject([{ input: { message_id: 'k-1', is_repeat: true } }]);
   });
 
-  it('[WPL-4] is done although nothing can be kept of it, as on a full disk', async () => {
+  it.each([
+    ['on a full disk', 'storage_unavailable'],
+    ['while the poller is away', 'component_unavailable'],
+  ] as const)('[WPL-4] is done although nothing can be kept of it, as %s', async (_, code) => {
     served = await serveRoutes();
     served.callers.poller.answers.begin_write = () => {
-      throw new CodedError('storage_unavailable', 'the disk is full');
+      throw new CodedError(code, 'nothing is kept');
     };
     served.callers.poller.answers.kill = () => ({ killed: true, fiber_id: 'work/loader', mux_session: 'm' });
     expect((await served.post('/api/v1/kill', BODY, KEY)).status).toBe(200);

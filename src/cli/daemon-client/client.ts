@@ -36,7 +36,13 @@ export type DaemonClient = {
   request(method: 'GET' | 'POST', path: string, body?: unknown): Promise<DaemonAnswer>;
   /** The validated body of a 2xx answer; throws the `CodedError` in any other answer. */
   get<S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>>;
-  post<S extends z.ZodType>(path: string, body: unknown, schema: S): Promise<z.output<S>>;
+  /** With `signal`, its caller stops waiting; the daemon goes on with it. */
+  post<S extends z.ZodType>(
+    path: string,
+    body: unknown,
+    schema: S,
+    signal?: AbortSignal,
+  ): Promise<z.output<S>>;
 };
 
 /** Longer than a daemon waits for another host, so that it says itself that this host does not answer. */
@@ -79,15 +85,16 @@ export function createDaemonClient(daemon: DaemonFile, host?: string): DaemonCli
       'daemon_unreachable',
       `the daemon (pid ${daemon.pid}) lists no address that it listens on; see: svc daemon logs`,
     );
-  const request: DaemonClient['request'] = (method, path, body) =>
-    exchange({ daemon, host, to: address }, method, path, body);
+  const ask = (method: 'GET' | 'POST', path: string, body?: unknown, signal?: AbortSignal) =>
+    exchange({ daemon, host, to: address, signal }, method, path, body);
+  const request: DaemonClient['request'] = (method, path, body) => ask(method, path, body);
   const checked = async <S extends z.ZodType>(answer: Promise<DaemonAnswer>, path: string, schema: S) =>
     checkAnswer(await answer, { path, host }, schema);
   return {
     daemon,
     request,
     get: (path, schema) => checked(request('GET', path), path, schema),
-    post: (path, body, schema) => checked(request('POST', path, body), path, schema),
+    post: (path, body, schema, signal) => checked(ask('POST', path, body, signal), path, schema),
   };
 }
 
@@ -150,7 +157,12 @@ function unknownRoute(path: string, origin: unknown): string {
 }
 
 async function exchange(
-  { daemon, host, to }: { daemon: DaemonFile; host: string | undefined; to: DaemonAddress },
+  {
+    daemon,
+    host,
+    to,
+    signal,
+  }: { daemon: DaemonFile; host: string | undefined; to: DaemonAddress; signal: AbortSignal | undefined },
   method: 'GET' | 'POST',
   path: string,
   body: unknown,
@@ -163,7 +175,15 @@ async function exchange(
     // A message has an id of its own.
     ...(is_write && !isMessage(body) && { [IDEMPOTENCY_KEY_HEADER]: randomUUID() }),
   };
-  const request = { to, method, path: `/api/v1${path}`, body, headers, most_bytes: MOST_BYTES };
+  const request = {
+    to,
+    method,
+    path: `/api/v1${path}`,
+    body,
+    headers,
+    most_bytes: MOST_BYTES,
+    ...(signal && { signal }),
+  };
   const deadline_ms = host === undefined ? DEADLINE_MS[method] : FORWARDED_MS;
   const asked = host === undefined ? '' : ` what it is asked of ${host}`;
   const until = systemClock.monotonic() + deadline_ms;
@@ -224,7 +244,7 @@ function notKnown({ said, goes_on }: { said: string; goes_on: boolean }, body: u
 async function askWhileAlive(request: HttpRequest): Promise<HttpAnswer> {
   if (request.deadline_ms <= DEADLINE_MS.GET) return requestJson(request);
   const over = new AbortController();
-  const { signal } = over;
+  const signal = request.signal === undefined ? over.signal : AbortSignal.any([over.signal, request.signal]);
   try {
     return await Promise.race([requestJson({ ...request, signal }), untilSilent(request.to, signal)]);
   } finally {

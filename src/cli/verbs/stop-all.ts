@@ -1,5 +1,8 @@
+import { sleep } from '../../base/clock.ts';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { shellLine } from '../../base/shell-word.ts';
+import { readBrakeFile } from '../../config/brake-file.ts';
+import { dataPaths } from '../../config/paths.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import {
   type BrakePulled,
@@ -15,6 +18,7 @@ import { rehearsed, rehearseRequest } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, EXIT, type Given } from '../command-line/verb.ts';
 import { daemonOrNone, pullBrakeFile, whenBooted } from '../daemon-client/brake-without-daemon.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
+import { type EndedHere, endWorkersHere } from '../daemon-client/end-workers-here.ts';
 
 const OPTIONS = {
   kill: option(
@@ -39,7 +43,11 @@ export const verb = defineVerb({
     const daemon = await daemonOrNone(settings);
     if (dry_run === true)
       return daemon === null
-        ? rehearsed(rehearsal('put the brake on for the next daemon; none runs'))
+        ? rehearsed(
+            rehearsal(
+              `put the brake on for the next daemon; none runs${kill === true ? '; end the workers that run' : ''}`,
+            ),
+          )
         : rehearseRequest(daemon, '/brake', bodyOf({ kill, note }));
     return daemon === null
       ? pullHere(context, settings, { kill, note }, null)
@@ -48,7 +56,10 @@ export const verb = defineVerb({
 });
 
 /** Codes of a daemon that has not said that the brake is on. */
-const SILENT = ['daemon_unreachable', 'booting', 'component_unavailable', 'outcome_unknown'];
+const SILENT = ['daemon_unreachable', 'booting', 'component_unavailable', 'outcome_unknown', 'queue_full'];
+/** How long the daemon has to answer, in milliseconds, and to end the workers beside their own time. */
+const SOON_MS = 1_000;
+const ENDING_MS = 2_000;
 
 async function pullThere(
   context: CliContext,
@@ -56,17 +67,32 @@ async function pullThere(
   daemon: DaemonClient,
   options: Options,
 ): Promise<Answer> {
+  const { clock } = context;
+  const over = new AbortController();
+  const isPulled = () => readBrakeFile(dataPaths(settings).brake_file) !== null;
+  const was_pulled = isPulled();
+  const asked = whenBooted(context, () =>
+    daemon.post('/brake', bodyOf(options), brakePulledSchema, over.signal),
+  );
+  const within = (ms: number) => Promise.race([asked, sleep(clock, ms).then(() => null)]);
   try {
-    const pulled = await whenBooted(context, () => daemon.post('/brake', bodyOf(options), brakePulledSchema));
-    return answerOf(pulled, settings, options.kill === true);
+    let pulled = await within(SOON_MS);
+    // It has begun, and ends the workers.
+    if (pulled === null && !was_pulled && isPulled())
+      pulled = await within(settings.kill_grace_ms + ENDING_MS);
+    if (pulled !== null) return answerOf(pulled, settings, options.kill === true);
   } catch (error) {
-    // The poller reads the brake file whatever else of its daemon hangs or is starting again.
     if (!SILENT.some((code) => isCoded(error, code))) throw error;
-    return pullHere(context, settings, options, daemon);
+  }
+  asked.catch(() => undefined);
+  try {
+    return await pullHere(context, settings, options, daemon);
+  } finally {
+    over.abort();
   }
 }
 
-/** The brake is a file, so it can be put on without a daemon, or while one is `silent`. */
+/** The brake is a file, and so are the runs: neither needs a daemon that answers. */
 async function pullHere(
   context: CliContext,
   settings: Settings,
@@ -79,20 +105,22 @@ async function pullHere(
   // A daemon that was started meanwhile may have checked for the file before it existed.
   const late = silent === null ? await daemonOrNone(settings) : null;
   if (late !== null) return pullThere(context, settings, late, options);
-  const not_ended = options.kill === true;
+  const { ended, not_ended }: EndedHere =
+    options.kill === true ? await endWorkersHere(context, settings) : { ended: [], not_ended: [] };
   const why =
     silent === null
       ? 'No daemon runs'
-      : `The daemon (pid ${silent.daemon.pid}) does not answer; it takes up the file with its next tick if it still ticks`;
+      : `The daemon (pid ${silent.daemon.pid}) has not answered; it takes up the file with its next tick`;
+  const held =
+    ended.length === 0 ? '' : `Ended: ${ended.join(', ')}; the daemon holds each once it sees that\n`;
   return {
-    json: { stopped: true, changed: !was, file: path, daemon: false },
+    json: { stopped: true, changed: !was, file: path, daemon: false, killed: ended, not_killed: not_ended },
     text:
       `${was ? 'The brake was on already' : 'The brake is on'}, by its file ${path}. ${why}; nothing new is started.\n` +
+      held +
       LET_GO,
-    faults: not_ended
-      ? ['no worker was ended: only a daemon can do that; run: svc daemon start, then: svc stop-all --kill']
-      : [],
-    exit: not_ended ? EXIT.refused : EXIT.ok,
+    faults: not_ended.map(({ fiber_id, message }) => `${fiber_id} was not ended: ${message}`),
+    exit: not_ended.length > 0 ? EXIT.refused : EXIT.ok,
   };
 }
 
