@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Desk } from '../desk/Desk.tsx';
 import { loadGestures, useOpen } from '../gestures/gestures.ts';
 import { useCardKeys } from '../gestures/use-card-keys.ts';
@@ -68,7 +68,8 @@ export function Shell(): ReactNode {
   const today = useToday();
   const phone = usePhone();
   const [cache] = useState(() => new CardCache());
-  const copy = useShownCopy(followed.copy);
+  // In steps between which the page takes keys: a feed may have thousands of rows.
+  const copy = useDeferredValue(useShownCopy(followed.copy));
   const desk = useMemo(() => (copy === null ? EMPTY_DESK : deskOf(copy, today, cache)), [copy, today, cache]);
   const asking = desk.needs_you.length;
   useEffect(() => {

@@ -22,6 +22,7 @@ import { Line } from './Line.tsx';
 
 /** Heights before an item has been measured, in pixels. */
 const ESTIMATES = { heading: 30, card: 118, line: 30, hosts: 40, host: 26, empty: 40 } as const;
+/** How many items above and below those that can be seen are in the page, once those are shown. */
 const OVERSCAN = 6;
 /** Room above the first item for the ring of its focus, in pixels. */
 const RING = 4;
@@ -49,12 +50,15 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
   const [current, setCurrent] = useState<string | null>(null);
   useDragBinding(scroller, ({ bindScroller }, at) => bindScroller(at), '');
   const stop = useStop(items, current);
+  const filled = items.length > 0;
+  const [shown, setShown] = useState(false);
+  useEffect(() => setShown(filled), [filled]);
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => ESTIMATES[items[index]?.kind ?? 'card'],
     getItemKey: (index) => items[index]?.key ?? index,
-    overscan: OVERSCAN,
+    overscan: shown ? OVERSCAN : 0,
     paddingStart: RING,
     rangeExtractor: (range) => withStop(range, stop),
   });
