@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import type { Page } from '../../test/browser/chromium.ts';
@@ -21,7 +22,7 @@ const MOVED = [
 export const bench: Bench = {
   name: 'board-desk',
   question:
-    'how soon does a board show 5,000 cards of 100 hosts, how smoothly does it scroll and drag, what does it keep, and what do 10,000 fibers cost it beside 40?',
+    'how soon does a board show 5,000 cards of 100 hosts, how smoothly does it scroll and drag, what does it keep, and what do 10,000 fibers cost it beside 40, when it begins and when it is used?',
   run: async (log) => [...(await smooth(log)), ...grown(await begun(SMALL), await begun(LARGE))],
 };
 
@@ -81,9 +82,12 @@ function smooth(log: (line: string) => void): Promise<Figure[]> {
 const SMALL = 40;
 const LARGE = 10_000;
 
-type Begun = { card: number; task: number; parsed: number };
+type Begun = { card: number; task: number; parsed: number; used: number };
 
-/** Of a board of so many fibers, in milliseconds (median): its first card, its longest task until it is live, and its feed read as JSON alone. */
+/**
+ * Of a board of so many fibers, in milliseconds (median): its first card, its longest task until it is live, its feed read
+ * as JSON alone, and the longest task while the large one is used.
+ */
 function begun(fibers: number): Promise<Begun> {
   return withDesk(
     async (desk) => {
@@ -94,13 +98,41 @@ function begun(fibers: number): Promise<Begun> {
         await holds(page, CARDS);
         await holds(page, LIVE);
         await wait(1_000);
-        rounds.push(await page.learn<Begun>(BEGUN));
+        const first = await page.learn<Omit<Begun, 'used'>>(BEGUN);
+        if (fibers === LARGE) await use(page, desk, round);
+        rounds.push({ ...first, used: await page.learn<number>('window.begun.task') });
       }
       const of = (key: keyof Begun) => median(rounds.map((one) => one[key]));
-      return { card: of('card'), task: of('task'), parsed: of('parsed') };
+      return { card: of('card'), task: of('task'), parsed: of('parsed'), used: of('used') };
     },
     { fibers, owners: 1 },
   );
+}
+
+/** Edits a document, scrolls, types into the finder, and accepts a card. */
+async function use(page: Page, { documents }: DeskBench, round: number): Promise<void> {
+  await page.learn('window.begun.task = 0');
+  const first = 'document.querySelector(\'[data-column="Drafts"] article\')';
+  const id = await page.learn<string>(`${first}.dataset.fiber`);
+  const path = documents.find((one) => one.includes(`/${id}/`)) ?? '';
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^outcome: .*$/m, `outcome: Round ${round}.`));
+  await holds(page, `${first}.innerText.includes('Round ${round}.')`);
+  await scroll(page);
+  await page.press('/');
+  await holds(page, "document.activeElement.getAttribute('role') === 'combobox'");
+  await page.typeAt('merge ab', () => 120);
+  await holds(page, 'document.querySelector(\'[role="listbox"] mark\') !== null');
+  await page.press('Escape');
+  await holds(page, "document.querySelector('dialog') === null");
+  await wait(1_000);
+  await page.learn(`{
+    const card = document.querySelector('[data-column="Awaiting review"] article');
+    card.focus();
+    window.accepted = card;
+  }`);
+  await page.press('a');
+  await holds(page, '!window.accepted.isConnected');
+  await wait(500);
 }
 
 function grown(small: Begun, large: Begun): Figure[] {
@@ -123,6 +155,10 @@ function grown(small: Begun, large: Begun): Figure[] {
         unit: 'ms',
         against: [{ name: 'of 40', value: small.task, unit: 'ms' }, floor],
       },
+      { most: 100 },
+    ),
+    judged(
+      { name: 'longest task while 10,000 fibers are used', value: large.used, unit: 'ms' },
       { most: 100 },
     ),
   ];

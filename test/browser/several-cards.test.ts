@@ -150,6 +150,51 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(faults(page)).toEqual([]);
   });
 
+  it('rest until one day, and come back with one undo', async () => {
+    const ids = await fibers('fjord', 2);
+    const page = await open('filter=fjord');
+    await shownWhen(page, ids);
+    for (const id of ids) await click(page, id, 'ctrlKey: true');
+    await press(page, 'Rest');
+    await dialogSays(page, 'It is back in Drafts on');
+    await page.learn(`{
+      const field = document.querySelector('dialog[open] select');
+      field.value = '';
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    }`);
+    await dialogSays(page, 'It stays at rest until you bring it back.');
+    await photo(page, 'bulk-rest');
+    expect(await axeFaults(page)).toEqual([]);
+    await press(page, 'Rest: 2 fibers');
+    for (const id of ids) await until('it rests', () => /horizon: stashed/.test(daemon.home.document(id)));
+    await until('no dialog', () => page.learn<boolean>("document.querySelector('dialog[open]') === null"));
+    await page.press('u');
+    for (const id of ids) await cardWhen(page, id, 'back', ({ column }) => column === 'Awaiting review');
+    for (const id of ids)
+      await until('its document is as it was', () => !daemon.home.document(id).includes('stashed'));
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('are launched after one look at what starts where, but for what has to be asked more', async () => {
+    const ids = ['loch-0', 'loch-1'];
+    for (const id of ids) daemon.home.fiber(id, { front: { status: 'open' } });
+    daemon.home.fiber('loch-plain', { front: { status: 'open' }, svc: null });
+    for (const id of [...ids, 'loch-plain']) await daemon.rowWhen(id, 'listed', () => true);
+    const page = await open('filter=loch');
+    await shownWhen(page, [...ids, 'loch-plain']);
+    for (const id of [...ids, 'loch-plain']) await click(page, id, 'ctrlKey: true');
+    await press(page, 'Launch');
+    await dialogSays(page, 'Starts a worker');
+    await dialogSays(page, 'Left as it is: It is no task yet');
+    await photo(page, 'bulk-launch');
+    expect(page.writes).toEqual([]);
+    await press(page, 'Launch: 2 fibers');
+    for (const id of ids) await daemon.running(id);
+    for (const id of ids) await cardWhen(page, id, 'in flight', ({ column }) => column === 'In flight');
+    expect(page.writes).toEqual(['/api/v1/dispatch', '/api/v1/dispatch']);
+    expect(faults(page)).toEqual([]);
+  });
+
   it('are chosen by a tap on a phone', async () => {
     const ids = await fibers('sand', 2);
     const page = await open('filter=sand', PHONE);

@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { toast } from '../lib/toasts.ts';
 import type { Aim } from '../model/aim.ts';
-import { BULK, offerOf } from '../model/bulk.ts';
-import type { GestureId } from '../model/gestures.ts';
-import { sentence } from '../model/wording.ts';
+import { BULK, type BulkId, offerOf } from '../model/bulk.ts';
+import { dayOf } from '../model/days.ts';
+import { type GestureId, restDays } from '../model/gestures.ts';
+import { sentence, shortDay } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
+import { Field } from '../ui/Field.tsx';
 import styles from './Forms.module.css';
 import { close, gesturesAt } from './gestures.ts';
 import { clearSelection } from './selection.ts';
@@ -15,13 +17,17 @@ import { missed, send, shownRow } from './writes.ts';
 type Failed = ReadonlyMap<string, string>;
 
 /** Does one thing to several fibers, of which each answers by itself. */
-export default function BulkDialog({ aims, id }: { aims: readonly Aim[]; id: GestureId }): ReactNode {
+export default function BulkDialog({ aims, id }: { aims: readonly Aim[]; id: BulkId }): ReactNode {
   const [state, setState] = useState<'asking' | 'sending' | Failed>('asking');
   const name = BULK.find((one) => one.id === id)?.name ?? '';
+  const today = dayOf(Date.now());
+  const days = restDays(today);
+  const [day, setDay] = useState(days[0]?.day ?? null);
+  const gesture: GestureId = id === 'rest' ? `rest:${day ?? 'none'}` : id;
   const offers = aims.map((aim) => {
     const changed = missed(aim);
     const offer =
-      changed === null ? offerOf(gesturesAt(aim.row_key), id) : ({ can: false, why: changed } as const);
+      changed === null ? offerOf(gesturesAt(aim.row_key), gesture) : ({ can: false, why: changed } as const);
     return { aim, offer, title: shownRow(aim.row_key)?.name ?? 'A fiber that is gone' };
   });
   const [asked, setAsked] = useState<typeof offers>([]);
@@ -65,6 +71,24 @@ export default function BulkDialog({ aims, id }: { aims: readonly Aim[]; id: Ges
           void run();
         }}
       >
+        {id === 'rest' && !over && (
+          <Field label="Until">
+            {(input) => (
+              <select
+                {...input}
+                value={day ?? ''}
+                disabled={state === 'sending'}
+                onChange={({ target }) => setDay(target.value || null)}
+              >
+                {days.map((one) => (
+                  <option key={one.digit} value={one.day ?? ''}>
+                    {one.day === null ? 'No date' : `${one.name}, ${shortDay(one.day, today)}`}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
         <ul className={styles.rows}>
           {shown.map((one) => (
             <li key={one.aim.row_key}>

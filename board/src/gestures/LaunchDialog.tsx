@@ -32,8 +32,9 @@ export default function LaunchDialog({ aim, gesture }: { aim: Aim; gesture: Gest
   const [despite_brake, setDespite] = useState(false);
   const [braked, setBraked] = useState(false);
   const [wants_folder, setWantsFolder] = useState(false);
+  const as_it_is = gesture.act.kind === 'form' ? gesture.act.as_it_is : undefined;
   const request: DispatchRequest = {
-    ...(gesture.act.kind === 'form' ? (gesture.act.call.body as DispatchRequest) : { fiber_id: '' }),
+    ...((as_it_is?.act.call.body as DispatchRequest | undefined) ?? { fiber_id: '' }),
     ...(message.trim() === '' ? {} : { user_message: message }),
     ...(mode === 'usual' ? {} : { resume_mode: mode }),
     ...(folder.trim() === '' ? {} : { project_dir: folder.trim() }),
@@ -48,16 +49,10 @@ export default function LaunchDialog({ aim, gesture }: { aim: Aim; gesture: Gest
     if (stopped) setBraked(true);
   }, [needs_folder, stopped]);
   const launch = () => {
-    if (rehearsed?.ok !== true) return;
+    if (rehearsed?.ok !== true || as_it_is === undefined) return;
     close();
     setTimeout(async () => {
-      const change = { status: 'active', tempered: null, worker: 'launching' } as const;
-      const call = { path: '/dispatch', body: request } as const;
-      const answer = await send(aim, {
-        call,
-        change,
-        done: `Launched on ${row?.svc?.host ?? 'this host'}.`,
-      });
+      const answer = await send(aim, { ...as_it_is.act, call: { path: '/dispatch', body: request } });
       if (answer.ok) messages.delete(row_key);
     });
   };

@@ -5,6 +5,7 @@ import { whyNotLoaded } from '../lib/parts.tsx';
 import { keepKeys, SEEN_MS } from '../lib/presses.ts';
 import { toast } from '../lib/toasts.ts';
 import type { Aim } from '../model/aim.ts';
+import type { BulkId } from '../model/bulk.ts';
 import { dayOf } from '../model/days.ts';
 import type * as Table from '../model/gestures.ts';
 import type { Form, Gesture, GestureId } from '../model/gestures.ts';
@@ -17,7 +18,7 @@ export type Open =
   | { kind: 'confirm'; aim: Aim; id: GestureId }
   | { kind: 'form'; aim: Aim; form: Form; id: GestureId }
   /** One thing for several fibers. */
-  | { kind: 'bulk'; aims: readonly Aim[]; id: GestureId }
+  | { kind: 'bulk'; aims: readonly Aim[]; id: BulkId }
   /** The fibers that are held since the restart. */
   | { kind: 'held' };
 
@@ -68,7 +69,8 @@ export function openMenu(aim: Aim, part: MenuPart): boolean {
   return true;
 }
 
-export function openBulk(aims: readonly Aim[], id: GestureId): void {
+export function openBulk(aims: readonly Aim[], id: BulkId): void {
+  if (table === null) return void withTable(() => openBulk(aims, id));
   open.set({ kind: 'bulk', aims, id });
 }
 

@@ -48,8 +48,11 @@ type Act =
       /** Said once it is done. */
       done: string;
     }
-  /** `call` is what the form sends, before its fields are filled in. */
-  | { kind: 'form'; form: Form; call: Call }
+  /**
+   * `call` is what the form sends, before its fields are filled in; `as_it_is` what that is where they may stay empty, and
+   * what it does then.
+   */
+  | { kind: 'form'; form: Form; call: Call; as_it_is?: { says: string; act: WriteAct } }
   /** The sheet of the fiber, the reply box in it, or the screen of its worker. */
   | { kind: 'sheet'; at: 'top' | 'reply' | 'screen' };
 
@@ -283,15 +286,18 @@ function launch(subject: Subject): Gesture {
   const what = role ? LAUNCH_SAYS[kind] : `${LAUNCH_SAYS.oneshot}${agent}`;
   const rest = kind === 'standing' && state === 'scheduled' ? '; its schedule stays' : '';
   const closed = row.status === 'closed' ? 'It is reopened. ' : '';
+  const says = `${closed}${what} on ${owner}${rest}.`;
+  const call: Call = {
+    path: '/dispatch',
+    body: { ...whose, force: true, ...(role ? { ad_hoc: true } : {}) },
+  };
+  const change: Change = { status: 'active', tempered: null, worker: 'launching' };
+  const act: WriteAct = { kind: 'write', call, change, asks: false, done: `Launched on ${owner}.` };
   return {
     ...shared,
-    says: `${closed}${what} on ${owner}${rest}. You see first what it does.`,
+    says: `${says} You see first what it does.`,
     refused,
-    act: {
-      kind: 'form',
-      form: 'launch',
-      call: { path: '/dispatch', body: { ...whose, force: true, ...(role ? { ad_hoc: true } : {}) } },
-    },
+    act: { kind: 'form', form: 'launch', call, as_it_is: { says, act } },
   };
 }
 
@@ -362,7 +368,7 @@ function setAside(subject: Subject): Gesture {
 }
 
 /** The days until which a fiber can rest, with their digits in the menu. */
-function restDays(today: Day): readonly { day: Day | null; name: string; digit: string }[] {
+export function restDays(today: Day): readonly { day: Day | null; name: string; digit: string }[] {
   const days: { day: Day | null; name: string }[] = [
     { day: dayAfter(today, 1), name: 'Tomorrow' },
     { day: mondayAfter(today), name: 'Monday' },

@@ -86,7 +86,16 @@ describe('one thing for several cards', () => {
     expect(offerOf(offered('b'), 'accept')).toMatchObject({ can: true, act: { asks: false } });
     expect(offerOf(offered('d'), 'accept')).toMatchObject({ can: true, act: { asks: true } });
     expect(offerOf(offered('b'), 'stop')).toMatchObject({ can: false });
-    expect(offerOf(offered('b'), 'launch')).toMatchObject({ can: false, why: 'It asks for more first.' });
+    expect(offerOf(offered('b'), 'launch')).toMatchObject({
+      can: true,
+      says: 'It is reopened. Starts a worker with birch on host-a.',
+      act: { call: { path: '/dispatch', body: { fiber_id: 'b', force: true } }, asks: false },
+    });
+    expect(offerOf(offered('no task'), 'launch')).toMatchObject({
+      can: false,
+      why: expect.stringContaining('no task yet'),
+    });
+    expect(offerOf(offered('b'), 'rest:none')).toMatchObject({ can: true, act: { asks: false } });
     expect(offerOf(offered('d'), 'rest:none')).toMatchObject({
       can: false,
       why: expect.stringContaining('runs'),
