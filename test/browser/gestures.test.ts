@@ -744,6 +744,9 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       await focusCard(page, id);
     };
     await page.press('.');
+    await dialogWith(page, 'Rest until');
+    // On a phone, what is seldom done is folded.
+    await page.learn("document.querySelector('dialog[open] summary')?.click()");
     await look('Make it a plain document');
     await page.press('L');
     await look('Start stays for');

@@ -10,7 +10,7 @@ import type { Band, Card, Fact } from '../model/card.ts';
 import type { Aged } from '../model/hosts.ts';
 import { STATE_NAMES } from '../model/states.ts';
 import type { Wake } from '../model/wake.ts';
-import { comingMoment, lasting, moment, shortDay } from '../model/wording.ts';
+import { comingMoment, dueWords, lasting, moment } from '../model/wording.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
 import styles from './CardView.module.css';
@@ -107,13 +107,13 @@ function AgedHost({ aged: { host, at } }: { aged: Aged }): ReactNode {
 function FactText({ fact }: { fact: Fact }): ReactNode {
   const today = useToday();
   const text = useTimeText((now) => factText(fact, now, today));
-  return <em className={fact.kind === 'due' && fact.late ? styles.late : undefined}>{text}</em>;
+  return <em data-due={fact.kind === 'due' ? dueWords(fact.day, today).when : undefined}>{text}</em>;
 }
 
 function factText(fact: Fact, now: number, today: string): string {
   switch (fact.kind) {
     case 'due':
-      return `${fact.day < today ? 'overdue since' : 'due'} ${shortDay(fact.day, today)}`;
+      return dueWords(fact.day, today).text;
     case 'soon':
       return 'starts soon';
     case 'closed':

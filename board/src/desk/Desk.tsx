@@ -110,11 +110,10 @@ function Column({ heading, count, items, handle }: ColumnProps): ReactNode {
         <button
           type="button"
           className={styles.add}
-          aria-label="Stash a draft"
           title="Stash a draft (s)"
           onClick={() => go({ sheet: 'stash' })}
         >
-          +
+          + Stash
         </button>
       )}
       {gesture !== undefined && <DropSlot id={gesture} />}

@@ -1,22 +1,20 @@
 import type { ReactNode } from 'react';
 import { useTimeText } from '../lib/clock.ts';
-import type { FiberRow } from '../model/wire.ts';
+import type { Card } from '../model/card.ts';
+import { STATE_NAMES } from '../model/states.ts';
 import { lasting } from '../model/wording.ts';
 import styles from './Band.module.css';
 
-/** What the worker waits for, in marigold; a quiet line with its last words when it is idle. */
-export function Band({ runtime }: { runtime: NonNullable<FiberRow['runtime']> }): ReactNode {
-  const { phase, phase_since, said } = runtime;
-  const waits = phase === 'waiting' || phase === 'attention';
-  const name = waits ? 'Waiting for you' : 'Idle';
-  const heading = useTimeText((now) =>
-    phase_since === null ? name : `${name}, ${lasting(now - phase_since)}`,
-  );
-  if (!waits && (phase !== 'idle' || said === null)) return null;
+/** What the worker waits for, in marigold, as the card tells it; a quiet line with its last words when it is idle. */
+export function Band({ card: { band, state, fact } }: { card: Card }): ReactNode {
+  const since = band?.tone === 'you' ? band.since : fact?.kind === 'idle' ? fact.at : null;
+  const name = STATE_NAMES[state];
+  const heading = useTimeText((now) => (since === null ? name : `${name}, ${lasting(now - since)}`));
+  if (band === null || band.tone === 'agent') return null;
   return (
-    <section className={waits ? styles.you : styles.idle} aria-label={name}>
+    <section className={band.tone === 'you' ? styles.you : styles.idle} aria-label={name}>
       <p className={styles.heading}>{heading}</p>
-      {said !== null && <p className={styles.said}>{said}</p>}
+      {band.text !== null && <p className={styles.said}>{band.text}</p>}
     </section>
   );
 }

@@ -123,10 +123,11 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
         <Button onClick={close}>Close</Button>
       </div>
     );
-  const { wake } = cardOf(row, today, copy === null ? null : agedOf(copy, row));
+  const card = cardOf(row, today, copy === null ? null : agedOf(copy, row));
+  const { wake } = card;
   const running = row.runtime?.session_uuid ?? null;
   const [, over, named = ''] = OVER.exec(part ?? '') ?? [];
-  const waits = row.runtime !== undefined && <Band runtime={row.runtime} />;
+  const waits = row.runtime !== undefined && <Band card={card} />;
   return (
     <div ref={root} className={styles.sheet} data-fiber-sheet={row.id}>
       <Head row={row} followed={followed} title_id={title_id} gone={gone} watch={watch} onClose={close} />

@@ -12,10 +12,11 @@ import { dayIn } from '../model/days.ts';
 import { agedOf, agedText, otherLine } from '../model/hosts.ts';
 import { STATE_NAMES } from '../model/states.ts';
 import type { FiberRow } from '../model/wire.ts';
-import { shortDay } from '../model/wording.ts';
+import { dueWords } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
+import { Path } from '../ui/Sentence.tsx';
 import styles from './Head.module.css';
 
 type HeadProps = {
@@ -44,7 +45,8 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
   });
   const card = cardOf(row, today, aged);
   const pending = usePending(card.key);
-  const due = dayIn(row.due);
+  const day = dayIn(row.due);
+  const due = day === null ? null : dueWords(day, today);
   return (
     <header className={styles.head}>
       <div className={styles.words}>
@@ -57,14 +59,14 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
             <Hidden>State: </Hidden>
             {gone ? 'Gone' : STATE_NAMES[card.state]}
           </em>
-          <span>{row.id}</span>
+          <span>
+            <Path>{row.id}</Path>
+          </span>
           {card.agent !== null && <b>{card.agent}</b>}
           <span>
             {card.host}, {fresh}
           </span>
-          {due !== null && (
-            <span className={due <= today ? styles.late : undefined}>due {shortDay(due, today)}</span>
-          )}
+          {due !== null && <span data-due={due.when}>{due.text}</span>}
         </p>
         {pending?.phase === 'refused' && <RefusedStrip card={card} refusal={pending.refusal} />}
       </div>
@@ -92,7 +94,7 @@ type ActionsProps = {
 /** What is most likely done to the fiber, and the menus of everything else. */
 function Actions({ aim, buttons, watch }: ActionsProps): ReactNode {
   const offered = gesturesAt(aim.row_key);
-  const main = buttons.filter(({ id }) => id !== 'reply' && id !== 'open');
+  const main = buttons.filter(({ id }) => id !== 'reply');
   const stop = offered.find(({ id }) => id === 'stop');
   return (
     <div className={styles.actions}>
@@ -105,13 +107,11 @@ function Actions({ aim, buttons, watch }: ActionsProps): ReactNode {
         </Button>
       )}
       {main.map(({ id, name }) => (
-        <Button key={id} onClick={() => runGesture(aim, id)}>
+        <Button key={id} tone={id === 'accept' ? 'agent' : 'plain'} onClick={() => runGesture(aim, id)}>
           {name}
         </Button>
       ))}
-      {stop !== undefined && main.every(({ id }) => id !== 'stop') && (
-        <Button onClick={() => runGesture(aim, 'stop')}>{stop.verb}</Button>
-      )}
+      {stop !== undefined && <Button onClick={() => runGesture(aim, 'stop')}>{stop.verb}</Button>}
       <Button tone="quiet" aria-label="Everything that can be done" onClick={() => openMenu(aim, 'all')}>
         <span aria-hidden="true">•••</span>
       </Button>

@@ -6,6 +6,7 @@ import { useComposite, useRead } from '../lib/reads.ts';
 import { linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
 import type { FiberRow, Why } from '../model/wire.ts';
 import { comingMoment, contextText, fullMoment, lasting } from '../model/wording.ts';
+import { Path } from '../ui/Sentence.tsx';
 import { Command } from './Command.tsx';
 import { OpenTerminal } from './OpenTerminal.tsx';
 import { useOrigin } from './origin.ts';
@@ -46,13 +47,15 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
   if (row.next_due_at !== undefined) rows.push(['Next', comingMoment(row.next_due_at, today)]);
   const later = why.value?.next_occurrences?.filter((at) => at > (row.next_due_at ?? at)) ?? [];
   if (later.length > 0) rows.push(['Then', later.map((at) => comingMoment(at, today)).join(', ')]);
-  if (row.due !== undefined) rows.push(['Due', row.due]);
   if (row.horizon === 'stashed')
     rows.push(['Rests', row.due === undefined ? 'without a date' : `until ${row.due}`]);
   if (svc?.auto_accept) rows.push(['Verdict', 'accepted by itself after a good run']);
   const sharers = row.shares_folder_with?.join(', ');
   if (folder !== undefined)
-    rows.push(['Folder', sharers === undefined ? folder : `${folder}, shared with ${sharers}`]);
+    rows.push([
+      'Folder',
+      <Path key="">{sharers === undefined ? folder : `${folder}, shared with ${sharers}`}</Path>,
+    ]);
   if (runtime?.session_uuid != null) rows.push(['Session', runtime.session_uuid]);
   if (rows.length === 0) return null;
   return (

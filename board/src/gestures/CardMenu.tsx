@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { singleKeysOff } from '../lib/keys.ts';
+import { usePhone } from '../lib/media.ts';
 import { pressedAt } from '../lib/presses.ts';
 import type { Aim } from '../model/aim.ts';
 import { type Gesture, targetsOf } from '../model/gestures.ts';
@@ -74,17 +75,27 @@ type EntriesProps = { group: Gesture['group']; of: readonly Gesture[]; onRun(ges
 
 /** A group below its heading; one sentence where all of it is refused for the same reason. */
 function Entries({ group, of, onRun }: EntriesProps): ReactNode {
+  const phone = usePhone();
   const [first] = of;
   if (first === undefined) return null;
   const same = of.length > 1 && of.every(({ refused }) => refused !== null && refused === first.refused);
+  const entries = same ? (
+    <p className={styles.reason}>{first.refused}</p>
+  ) : (
+    of.map((gesture) => <Entry key={gesture.id} gesture={gesture} onRun={() => onRun(gesture)} />)
+  );
+  // What is seldom done stays out of the way where there is little room.
+  if (phone && group === 'shape')
+    return (
+      <details>
+        <summary className={styles.more}>{HEADINGS[group]} …</summary>
+        {entries}
+      </details>
+    );
   return (
-    <section aria-label={HEADINGS[group]}>
+    <section aria-label={HEADINGS[group]} data-group={group}>
       <h3 className={styles.heading}>{HEADINGS[group]}</h3>
-      {same ? (
-        <p className={styles.reason}>{first.refused}</p>
-      ) : (
-        of.map((gesture) => <Entry key={gesture.id} gesture={gesture} onRun={() => onRun(gesture)} />)
-      )}
+      {entries}
     </section>
   );
 }
@@ -110,7 +121,7 @@ function Entry({ gesture, onRun }: { gesture: Gesture; onRun(): void }): ReactNo
 }
 
 function buttonsIn(list: HTMLElement | null): HTMLButtonElement[] {
-  return [...(list?.querySelectorAll('button') ?? [])];
+  return [...(list?.querySelectorAll('button') ?? [])].filter((one) => one.checkVisibility());
 }
 
 function step(list: HTMLElement | null, by: number): void {

@@ -19,7 +19,7 @@ export type Band =
 
 /** The one fact at the right of a card. */
 export type Fact =
-  | { kind: 'due'; day: Day; late: boolean }
+  | { kind: 'due'; day: Day }
   | { kind: 'soon' }
   | { kind: 'closed' | 'launching' | 'idle' | 'next'; at: number };
 
@@ -110,7 +110,6 @@ class RowCard implements Card {
   readonly returns: Day | null;
   readonly rank: number;
   readonly #row: FiberRow;
-  readonly #today: Day;
   readonly #told: CardState;
   readonly #found: CardState;
 
@@ -120,7 +119,6 @@ class RowCard implements Card {
     const place = placeOf(row, found, today);
     const state = place === 'resting' ? 'resting' : found;
     this.#row = row;
-    this.#today = today;
     this.#told = told;
     this.#found = found;
     this.key = keyOf(row);
@@ -172,7 +170,7 @@ class RowCard implements Card {
   }
 
   get fact(): Fact | null {
-    return factOf(this.#row, this.state, this.#today);
+    return factOf(this.#row, this.state);
   }
 
   get next_at() {
@@ -211,7 +209,7 @@ function agentOf({ svc, runtime }: FiberRow): string | null {
   return [agent, svc?.effort].filter(Boolean).join(' ');
 }
 
-function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
+function factOf(row: FiberRow, state: CardState): Fact | null {
   const { runtime } = row;
   if (state === 'due') return { kind: 'soon' };
   if (state === 'launching' && runtime !== undefined) return { kind: 'launching', at: runtime.started_at };
@@ -224,7 +222,7 @@ function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
   const next = state === 'scheduled' ? nextOf(row, state) : null;
   if (next !== null) return { kind: 'next', at: next };
   const due = dayIn(row.due);
-  return due === null ? null : { kind: 'due', day: due, late: due <= today };
+  return due === null ? null : { kind: 'due', day: due };
 }
 
 function nextOf({ svc, runtime, next_due_at }: FiberRow, state: CardState): number | null {

@@ -83,6 +83,12 @@ export function shortDay(day: Day, today: Day): string {
   return day.slice(0, 4) === today.slice(0, 4) ? date : `${date} ${day.slice(0, 4)}`;
 }
 
+/** How a due day stands to today, and what is said of it. */
+export function dueWords(day: Day, today: Day): { when: 'ahead' | 'today' | 'overdue'; text: string } {
+  const when = day < today ? 'overdue' : day === today ? 'today' : 'ahead';
+  return { when, text: `${when === 'overdue' ? 'overdue since' : 'due'} ${shortDay(day, today)}` };
+}
+
 /** The heading of the fibers that come back on a day: a day in the next week, else its month. */
 export function returnHeading(day: Day | null, today: Day): string {
   if (day === null) return 'No date';

@@ -68,7 +68,7 @@ export function WorkerScreen({ session, origin }: WorkerOf): ReactNode {
 
 /** Whether what is shown is what the terminal shows now; a change of it is told to screen readers. */
 function Standing({ watched: { screen, state } }: { watched: Watched }): ReactNode {
-  const [kind, words] = standing(state, screen.stale, screen.lines.length === 0);
+  const [kind, words] = standing(state, screen.stale, filledLines(screen) === 0);
   return (
     <p className={styles.standing} role="status" data-standing={kind}>
       <span className={styles.dot} aria-hidden="true" />
@@ -86,7 +86,8 @@ function standing(
     return ['over', empty ? state.reason : `${state.reason} This is what it showed last.`];
   if (state.kind === 'lost') return ['lost', lostWords(state)];
   if (state.kind === 'connecting') return ['stale', 'Opening the screen …'];
-  return stale === null ? ['live', 'Live, read only'] : ['stale', stale];
+  if (stale !== null) return ['stale', stale];
+  return ['live', empty ? 'Live: nothing is on its screen yet' : 'Live, read only'];
 }
 
 function lostWords({ since, reason }: Extract<Watched['state'], { kind: 'lost' }>): string {

@@ -36,6 +36,11 @@ export default function Ribbon({ cards }: { cards: readonly Card[] }): ReactNode
           <p className={styles.now} style={{ left: shape.now }}>
             now {timeOfDay(shape.at)}
           </p>
+          {shape.pins.length === 0 && (
+            <p className={styles.none} style={{ left: shape.now }}>
+              Nothing is scheduled for these hours.
+            </p>
+          )}
           <ul aria-label="Next launches">
             {shape.pins.map((pin) => (
               <PinView key={pin.launches[0]?.id} pin={pin} width={width} />

@@ -2,33 +2,28 @@ import type { ReactNode } from 'react';
 import type { RehearsedStep } from '../model/wire.ts';
 import { sentence } from '../model/wording.ts';
 import styles from './RehearsalView.module.css';
+import { Path } from './Sentence.tsx';
 
 /** What a write would do, as the daemon rehearsed it: one sentence, and on demand every effect. */
 export function RehearsalView({ rehearsal }: { rehearsal: RehearsedStep }): ReactNode {
   const { would, moves, documents, command, ends, prompt } = rehearsal;
   return (
     <section className={styles.rehearsal} aria-label="What would happen">
-      <p className={styles.would}>{sentence(would)}</p>
-      {command !== null && (
-        <dl className={styles.facts}>
-          {command.cwd !== null && (
-            <>
-              <dt>In</dt>
-              <dd>
-                <code>{command.cwd}</code>
-              </dd>
-            </>
-          )}
-          <dt>Session</dt>
-          <dd>
-            <code>{command.mux_session}</code>
-          </dd>
-        </dl>
-      )}
+      <p className={styles.would}>
+        <Path>{sentence(would)}</Path>
+      </p>
       {ends.length > 0 && <p>Ends {ends.join(', ')}.</p>}
       {moves.map(({ from, to }) => (
         <p key={from}>
-          Moves <code>{from}</code> to <code>{to}</code>.
+          Moves{' '}
+          <code>
+            <Path>{from}</Path>
+          </code>{' '}
+          to{' '}
+          <code>
+            <Path>{to}</Path>
+          </code>
+          .
         </p>
       ))}
       {documents.map(({ path, diff }) => (

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { commandParts, sentence } from '../model/wording.ts';
 import styles from './Sentence.module.css';
 
@@ -20,4 +20,15 @@ export function Phrase({ children }: { children: string }): ReactNode {
       text
     );
   });
+}
+
+/** A path or an id, which goes on in the next line after a slash where it does not fit. */
+export function Path({ children }: { children: string }): ReactNode {
+  return children.split(/(?<=\/)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place in the path.
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
 }

@@ -139,13 +139,8 @@ describe('what a card says', () => {
     expect(card({}).agent).toBeNull();
   });
 
-  it('marks a due day of today and before as late', () => {
-    expect(card({ due: '2026-11-24' }).fact).toEqual({ kind: 'due', day: '2026-11-24', late: false });
-    expect(card({ due: '2026-11-23T09:00:00Z' }).fact).toEqual({
-      kind: 'due',
-      day: '2026-11-23',
-      late: true,
-    });
+  it('tells the day on which it is due', () => {
+    expect(card({ due: '2026-11-23T09:00:00Z' }).fact).toEqual({ kind: 'due', day: '2026-11-23' });
     expect(card({ due: '2026-13-45' }).fact).toBeNull();
   });
 });

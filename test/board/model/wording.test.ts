@@ -5,6 +5,7 @@ import {
   comingMoment,
   commandParts,
   contextText,
+  dueWords,
   lasting,
   moment,
   sentence,
@@ -60,6 +61,17 @@ describe('times as the board words them', () => {
         );
       }),
     );
+  });
+});
+
+describe('a due day', () => {
+  it.each([
+    ['2026-11-24', 'ahead', 'due Tue 24'],
+    ['2026-11-23', 'today', 'due today'],
+    ['2026-11-22', 'overdue', 'overdue since Sun 22'],
+    ['2025-11-22', 'overdue', 'overdue since 22 Nov 2025'],
+  ])('is told apart from today and from what is overdue: %s', (day, when, text) => {
+    expect(dueWords(day, '2026-11-23')).toEqual({ when, text });
   });
 });
 
