@@ -12,7 +12,7 @@ import { Late, loadWhenIdle, part, whyNotLoaded } from '../lib/parts.tsx';
 import { toast } from '../lib/toasts.ts';
 import { go, goTo, useWhere } from '../lib/url.ts';
 import { CardCache, type Desk as DeskModel, deskOf, EMPTY_DESK } from '../model/desk.ts';
-import { VIEW_NAMES } from '../model/where.ts';
+import { VIEW_KEYS, VIEW_NAMES, VIEWS } from '../model/where.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Toasts } from '../ui/Toasts.tsx';
 import { Banners } from './Banners.tsx';
@@ -21,6 +21,7 @@ import { RECORDING, TopBar } from './TopBar.tsx';
 
 const closeFiber = () => go({ fiber: null, part: null });
 const closeSheet = () => go({ sheet: null });
+const VIEW_GOES = Object.fromEntries(VIEWS.map((one) => [VIEW_KEYS[one], () => goTo(one)]));
 
 const GESTURES = part(() => import('../gestures/GestureLayer.tsx'));
 const PHONE_DESK = part(() => import('../desk/PhoneDesk.tsx'));
@@ -36,6 +37,14 @@ const SETTINGS = part(
 );
 const DAY = part(
   () => import('../day/Day.tsx'),
+  () => goTo('desk'),
+);
+const CHRONICLE = part(
+  () => import('../desk/Chronicle.tsx'),
+  () => goTo('desk'),
+);
+const SHELF = part(
+  () => import('../desk/Shelf.tsx'),
   () => goTo('desk'),
 );
 const FIRST_RUN = part(() => import('../first-run/FirstRun.tsx'));
@@ -89,9 +98,7 @@ export function Shell(): ReactNode {
   useKeys({
     s: () => go({ sheet: 'stash' }),
     c: () => go({ sheet: 'capture' }),
-    1: () => goTo('desk'),
-    2: () => goTo('day'),
-    ',': () => goTo('settings'),
+    ...VIEW_GOES,
     '/': () => go({ sheet: 'find', q: null }),
     '?': () => go({ sheet: 'keys' }),
     'g h': () => go({ sheet: 'hosts' }),
@@ -110,10 +117,14 @@ export function Shell(): ReactNode {
           <Late key="day" of={DAY} with={{}} />
         ) : copy?.state === 'fresh' && copy.rows.size === 0 ? (
           <Late key="first-run" of={FIRST_RUN} with={{}} />
+        ) : view === 'chronicle' ? (
+          <Late key="chronicle" of={CHRONICLE} with={{ copy }} />
+        ) : view === 'shelf' ? (
+          <Late key="shelf" of={SHELF} with={{ desk: narrow, loaded }} />
         ) : phone ? (
-          <Late key="desk" of={PHONE_DESK} with={{ desk: narrow, loaded: copy !== null }} />
+          <Late key="desk" of={PHONE_DESK} with={{ desk: narrow, loaded }} />
         ) : (
-          <Desk desk={narrow} loaded={copy !== null} />
+          <Desk desk={narrow} loaded={loaded} />
         )}
       </main>
       {fiber !== null && shown !== 'screen' && (

@@ -13,7 +13,7 @@ import styles from './DeskBar.module.css';
 const ADDRESS_MS = 250;
 
 /** Narrows and groups the cards of the Desk; while some are chosen, what can be done to all of them. */
-export default function DeskBar(): ReactNode {
+export default function DeskBar({ grouped = true }: { grouped?: boolean }): ReactNode {
   const phone = usePhone();
   const count = useSelection().size;
   const tapping = useTapping();
@@ -35,7 +35,7 @@ export default function DeskBar(): ReactNode {
   return (
     <div className={styles.bar}>
       <Filter />
-      <Group />
+      {grouped && <Group />}
       {phone && (
         <Button tone="quiet" onClick={() => setTapping(true)}>
           Select

@@ -29,7 +29,6 @@ import { MessagesPart } from './MessagesPart.tsx';
 import { Outcome } from './Outcome.tsx';
 import { SheetOrigin } from './origin.ts';
 import { Reading } from './Part.tsx';
-import { RecordMeeting } from './RecordMeeting.tsx';
 import { Reply } from './Reply.tsx';
 import { RosterPart } from './RosterPart.tsx';
 import { RunPart } from './RunPart.tsx';
@@ -38,6 +37,7 @@ import { WhyPart } from './WhyPart.tsx';
 const TranscriptDialog = lazy(() => import('./transcript/TranscriptDialog.tsx'));
 const CommitDialog = lazy(() => import('./commit/CommitDialog.tsx'));
 const KEPT_TEXTS = latePart(() => import('./KeptTexts.tsx'));
+const RECORD_MEETING = latePart(() => import('./RecordMeeting.tsx'));
 const WAKE = latePart(() => import('../time/Wake.tsx'));
 /** How the address names a transcript or a commit that is open over the sheet. */
 const OVER = /^(transcript|commit) (.+)$/;
@@ -164,7 +164,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
             {row.runtime === undefined && row.status !== 'closed' && !gone && <WhyPart row={row} />}
             <RosterPart row={row} />
             <RunPart row={row} />
-            {!gone && <RecordMeeting row={row} />}
+            {!gone && <Late of={RECORD_MEETING} with={{ row }} meanwhile={null} />}
             {uid !== null && (
               <>
                 <SentFilesPart uid={uid} />

@@ -7,7 +7,7 @@ import { Part } from './Part.tsx';
 const RecordDialog = lazy(() => import('../meeting/RecordDialog.tsx'));
 
 /** Leads to a meeting that joins the fiber. */
-export function RecordMeeting({ row }: { row: FiberRow }): ReactNode {
+export default function RecordMeeting({ row }: { row: FiberRow }): ReactNode {
   const [open, setOpen] = useState(false);
   return (
     <Part title="Meeting">

@@ -21,6 +21,7 @@ export function buttonsOf(row: FiberRow, state: CardState): readonly CardButton[
       { id: 'set_aside', name: 'Set aside' },
       { id: 'accept', name: 'Accept' },
     ];
+  if (state === 'resting') return [{ id: 'drafts', name: 'Bring back' }];
   if (state === 'waiting')
     return [stopOf(row) === undefined ? { id: 'reply', name: 'Reply' } : { id: 'watch', name: 'Look at it' }];
   if (state === 'held') return [{ id: 'launch', name: 'Launch' }];

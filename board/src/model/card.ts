@@ -215,7 +215,7 @@ function factOf(row: FiberRow, state: CardState): Fact | null {
   if (state === 'launching' && runtime !== undefined) return { kind: 'launching', at: runtime.started_at };
   if (state === 'idle' && typeof runtime?.phase_since === 'number')
     return { kind: 'idle', at: runtime.phase_since };
-  if (state === 'review') {
+  if (state === 'review' || state === 'accepted' || state === 'set_aside') {
     const at = timeIn(row.closed_at);
     return at === null ? null : { kind: 'closed', at };
   }

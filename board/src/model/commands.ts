@@ -1,5 +1,5 @@
 import { fold, type Mark, marksIn } from './finder.ts';
-import { VIEW_NAMES, VIEWS, type Where } from './where.ts';
+import { VIEW_KEYS, VIEW_NAMES, VIEWS, type Where } from './where.ts';
 
 /** Something that the finder does other than open a fiber: it goes to a place of the board. */
 export type Command = { text: string; key: string | null; to: Partial<Where> };
@@ -18,7 +18,7 @@ const COMMANDS: readonly Command[] = [
   { text: 'Capture: give a text to a worker', key: 'c', to: { ...SHEET, sheet: 'capture' } },
   ...VIEWS.map((view) => ({
     text: `Go to ${VIEW_NAMES[view]}`,
-    key: view === 'settings' ? ',' : String(VIEWS.indexOf(view) + 1),
+    key: VIEW_KEYS[view],
     to: { view, fiber: null, sheet: null, day: null, part: null },
   })),
   { text: 'Hosts: how fresh each one is', key: 'g h', to: { ...SHEET, sheet: 'hosts' } },

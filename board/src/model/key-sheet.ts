@@ -13,7 +13,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       ['f', 'filter the Desk'],
       ['/', 'find a fiber or a command'],
       ['s c', 'stash, capture'],
-      ['1 2 ,', 'the Desk, the Day, the settings'],
+      ['1 2 3 4 ,', 'the Desk, the Day, the Chronicle, the Shelf, the settings'],
       ['g\u00a0h', 'the hosts, with one key after the other'],
       ['?', 'these keys'],
     ],

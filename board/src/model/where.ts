@@ -2,12 +2,24 @@ import { type Day, dayIn } from './days.ts';
 import { FACETS, type Facet } from './facets.ts';
 
 /** The views of the board, in the order of the top bar and of the keys `1`, `2`, … */
-export type View = 'desk' | 'day' | 'settings';
-export const VIEWS: readonly View[] = ['desk', 'day', 'settings'];
-export const VIEW_NAMES: Readonly<Record<View, string>> = { desk: 'Desk', day: 'Day', settings: 'Settings' };
+export type View = 'desk' | 'day' | 'chronicle' | 'shelf' | 'settings';
+export const VIEWS: readonly View[] = ['desk', 'day', 'chronicle', 'shelf', 'settings'];
+export const VIEW_NAMES: Readonly<Record<View, string>> = {
+  desk: 'Desk',
+  day: 'Day',
+  chronicle: 'Chronicle',
+  shelf: 'Shelf',
+  settings: 'Settings',
+};
 
 /** The single key that leads to each of them. */
-export const VIEW_KEYS: Readonly<Record<View, string>> = { desk: '1', day: '2', settings: ',' };
+export const VIEW_KEYS: Readonly<Record<View, string>> = {
+  desk: '1',
+  day: '2',
+  chronicle: '3',
+  shelf: '4',
+  settings: ',',
+};
 
 /** Sheets that open over a view without a fiber. */
 type SheetName = 'stash' | 'capture' | 'find' | 'keys' | 'hosts' | 'meeting';
