@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page } from './chromium.ts';
-import { axeFaults, read, VIEWS } from './controls.ts';
+import { axeFaults, read, VIEWS, words } from './controls.ts';
 import { cards, cardWhen, faults, focused } from './desk-page.ts';
+import { addPast, tides, yesterday, yesterdayAt } from './past.ts';
 
-const TITLE = `the Chronicle and the Shelf${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
+const TITLE = `the Week, the Chronicle and the Shelf${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
 
 let daemon: TestDaemon;
 let browser: Chromium;
@@ -50,6 +51,9 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
         closed('taken', '2026-03-02T12:00:00.000Z', true);
         closed('left', '2026-03-02T10:00:00.000Z', false);
         closed('asked', '2026-03-01T12:00:00.000Z');
+        addPast(home, yesterdayAt(24), [
+          { session: 'past', work: [[600, 480, tides(1)]], words: [600, 540] },
+        ]);
         home.fiber('asleep', { front: { status: 'open', horizon: 'stashed', outcome: 'Waits for spring.' } });
         home.fiber('awake', { front: { status: 'open' } });
       },
@@ -62,10 +66,44 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await daemon?.dispose();
   });
 
+  it.each(VIEWS)('show what was done on each day of a week, and lead to that day: %s', async (name, view) => {
+    const page = await open(`?view=week&d=${yesterday()}`, view);
+    await read(
+      page,
+      /Agents worked 2 h(?: \d+ min)?, you spoke 2 times|Agents worked 1 h \d+ min, you spoke 2 times/,
+    );
+    await until('all of it', async () => !(await words(page)).includes('Reading …'));
+    await photo(page, `week-${name}`);
+    expect(await axeFaults(page)).toEqual([]);
+    expect(await fitsAtTwice(page)).toBe(true);
+    await page.look(view);
+    await page.learn(
+      "[...document.querySelectorAll('main li button')].find((one) => one.innerText.includes('you spoke')).click()",
+    );
+    await until(
+      'the Day',
+      async () => (await page.learn('location.search')) === `?view=day&d=${yesterday()}`,
+    );
+    await page.learn('history.back()');
+    await read(page, 'you spoke 2 times');
+    await page.press('[');
+    await until('the week before', async () => !(await words(page)).includes('you spoke'));
+    await page.press('t');
+    await until('this week', async () => (await page.learn('location.search')) === '?view=week');
+    expect(page.writes).toEqual([]);
+    expect(faults(page)).toEqual([]);
+  });
+
   it.each(VIEWS)('show what was closed by day, and take the keys of a card: %s', async (name, view) => {
     const page = await open('', view);
     await cardWhen(page, 'asked', 'shown');
-    await page.press('3');
+    if (view.phone)
+      await page.learn(`{
+        const pick = document.querySelector('nav select');
+        pick.value = 'chronicle';
+        pick.dispatchEvent(new Event('change', { bubbles: true }));
+      }`);
+    else await page.press('4');
     await cardWhen(page, 'taken', 'shown', ({ state }) => state === 'accepted');
     expect(await ids(page)).toEqual(['taken', 'left', 'asked']);
     await page.press('j');

@@ -39,6 +39,10 @@ const DAY = part(
   () => import('../day/Day.tsx'),
   () => goTo('desk'),
 );
+const WEEK = part(
+  () => import('../day/Week.tsx'),
+  () => goTo('desk'),
+);
 const CHRONICLE = part(
   () => import('../desk/Chronicle.tsx'),
   () => goTo('desk'),
@@ -115,6 +119,8 @@ export function Shell(): ReactNode {
           <Late key="settings" of={SETTINGS} with={{}} />
         ) : view === 'day' ? (
           <Late key="day" of={DAY} with={{}} />
+        ) : view === 'week' ? (
+          <Late key="week" of={WEEK} with={{}} />
         ) : copy?.state === 'fresh' && copy.rows.size === 0 ? (
           <Late key="first-run" of={FIRST_RUN} with={{}} />
         ) : view === 'chronicle' ? (

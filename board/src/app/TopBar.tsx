@@ -5,7 +5,7 @@ import { usePhone } from '../lib/media.ts';
 import { Late, part } from '../lib/parts.tsx';
 import { go, goTo, useWhere } from '../lib/url.ts';
 import { hostLines, hostsText } from '../model/hosts.ts';
-import { VIEW_KEYS, VIEW_NAMES, VIEWS } from '../model/where.ts';
+import { VIEW_KEYS, VIEW_NAMES, VIEWS, type View } from '../model/where.ts';
 import { Button } from '../ui/Button.tsx';
 import { HostTicks } from '../ui/HostTicks.tsx';
 import { Lens } from '../ui/Lens.tsx';
@@ -62,6 +62,20 @@ function Views(): ReactNode {
             <kbd>{VIEW_KEYS[one]}</kbd>
           </button>
         ),
+      )}
+      {phone && (
+        <select
+          className={styles.pick}
+          aria-label="Go to another view"
+          value={view}
+          onChange={({ target }) => goTo(target.value as View)}
+        >
+          {VIEWS.map((one) => (
+            <option key={one} value={one}>
+              {VIEW_NAMES[one]}
+            </option>
+          ))}
+        </select>
       )}
     </nav>
   );

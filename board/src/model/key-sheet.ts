@@ -13,7 +13,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       ['f', 'filter the Desk'],
       ['/', 'find a fiber or a command'],
       ['s c', 'stash, capture'],
-      ['1 2 3 4 ,', 'the Desk, the Day, the Chronicle, the Shelf, the settings'],
+      ['1 … 5 ,', 'the Desk, Day, Week, Chronicle and Shelf, the settings'],
       ['g\u00a0h', 'the hosts, with one key after the other'],
       ['?', 'these keys'],
     ],
@@ -41,11 +41,11 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
     ],
   },
   {
-    heading: 'In the Day',
+    heading: 'In the Day and the Week',
     keys: [
       ['← →', 'some minutes back, forth'],
       ['+ -', 'show less of the day, more of it'],
-      ['[ ]', 'the day before, the day after'],
+      ['[ ]', 'the day or the week before, after'],
       ['t', 'today'],
     ],
   },

@@ -2,11 +2,12 @@ import { type Day, dayIn } from './days.ts';
 import { FACETS, type Facet } from './facets.ts';
 
 /** The views of the board, in the order of the top bar and of the keys `1`, `2`, … */
-export type View = 'desk' | 'day' | 'chronicle' | 'shelf' | 'settings';
-export const VIEWS: readonly View[] = ['desk', 'day', 'chronicle', 'shelf', 'settings'];
+export type View = 'desk' | 'day' | 'week' | 'chronicle' | 'shelf' | 'settings';
+export const VIEWS: readonly View[] = ['desk', 'day', 'week', 'chronicle', 'shelf', 'settings'];
 export const VIEW_NAMES: Readonly<Record<View, string>> = {
   desk: 'Desk',
   day: 'Day',
+  week: 'Week',
   chronicle: 'Chronicle',
   shelf: 'Shelf',
   settings: 'Settings',
@@ -16,8 +17,9 @@ export const VIEW_NAMES: Readonly<Record<View, string>> = {
 export const VIEW_KEYS: Readonly<Record<View, string>> = {
   desk: '1',
   day: '2',
-  chronicle: '3',
-  shelf: '4',
+  week: '3',
+  chronicle: '4',
+  shelf: '5',
   settings: ',',
 };
 
