@@ -80,7 +80,8 @@ export class OnceById {
       return reply;
     } catch (error) {
       // A thread that died, or anything unexpected, tells nothing of what was done.
-      const is_known = isCoded(error) && !['component_unavailable', 'outcome_unknown'].includes(error.code);
+      const is_known =
+        isCoded(error) && !['component_unavailable', 'internal', 'outcome_unknown'].includes(error.code);
       if (is_known && first === null) await this.#end(key, null);
       throw error;
     }
