@@ -64,7 +64,7 @@ function unlistedIn(root: string, path: string, entries: readonly Dirent[]): Sto
 /** True for a file whose frontmatter has the uid of a fiber. */
 function isFiber(path: string, store: string): boolean {
   try {
-    const bytes = readRegularFileSync(path, MAX_DOCUMENT_BYTES);
+    const bytes = readRegularFileSync(path, MAX_DOCUMENT_BYTES, { follow: false });
     return parseRow(bytes, { store, path, relativePath: 'x/x.md' }).uid !== null;
   } catch {
     return false;

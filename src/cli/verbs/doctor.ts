@@ -47,7 +47,7 @@ async function findAll(context: Omit<DoctorContext, 'daemon'> & { disks: Disks }
   const silent = files.filter((_, nth) => proofs[nth] === 'silent');
   if (silent.length > 0)
     return silent.map((file) =>
-      fail('config', `the disk of ${file} does not answer`, 'mount it again, then run: svc doctor'),
+      fail('config folder', `the disk of ${file} does not answer`, 'mount it again, then run: svc doctor'),
     );
   return examine({ ...context, daemon: await findDaemon(settings) });
 }
