@@ -224,6 +224,7 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
       'the folder of messages, whose disk the thread of messages asks when it begins and before each call',
   },
   'src/mux/tmux-client.ts': { uses: ['readFileSync'], reason: 'the kernel’s table of sockets' },
+  'src/threads/thread-work.ts': { uses: ['readFileSync'], reason: 'reads the kernel’s facts of a thread' },
   'src/threads/fault-injection.ts': { uses: ['openSync'], reason: 'gets stuck on purpose, in tests alone' },
   'workers/pool.ts': { uses: ['digestFile'], reason: 'asks the disk of the file in the line before' },
 };
