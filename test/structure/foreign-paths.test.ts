@@ -90,6 +90,7 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
   'src/daemon-lock.ts': { uses: ['readRegularTextSync'], reason: STATE },
   'src/dispatch/holds/state-file.ts': { uses: ['readRegularTextSync'], reason: STATE },
   'src/dispatch/poller.ts': { uses: ['existsSync'], reason: 'the folder of runs in the data folder' },
+  'src/dispatch/requests/kept-answers.ts': { uses: ['folderNames', 'readRegularTextSync'], reason: STATE },
   'src/dispatch/run-directory/capture-directory.ts': {
     uses: ['existsSync', 'folderNames', 'readRegularTextSync'],
     reason: RUNS,
