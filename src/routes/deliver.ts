@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../base/clock.ts';
+import { sha256Of } from '../base/digest.ts';
 import { CodedError } from '../base/errors.ts';
 import { newNonce } from '../base/nonce.ts';
 import { refusalStatus } from '../contract/error-codes.ts';
@@ -32,8 +33,8 @@ type DeliveryAnswer = { status: number; json: unknown };
 /** The fiber of a delivery, and its worker: the address of its session and the run; null if it has none. */
 type Worker = { id: string; address: string | null; run_id: string | null };
 
-/** A text, who writes it, and the id that it has as a message. */
-type Said = { text: string; from: string; message_id: string };
+/** A text, who writes it, and the ids that it has as a message, one for each session that it is tried with. */
+type Said = { text: string; from: string; ids: MessageIds };
 
 type Started = Dispatched | Refused | Rehearsal;
 
@@ -73,44 +74,42 @@ export function createDeliver(
   /** Starts a worker; where one runs, or another request has started it meanwhile, the text is a message to it. */
   const startOrTell = async (asked: StartRequest, said: Said): Promise<Started> => {
     let { ends_only } = asked;
-    let { message_id } = said;
     for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
       const outcome = await poller.call('dispatch', { ...asked, ends_only });
       if (!('already_running' in outcome) || !outcome.already_running) return outcome;
       const address = addressOf(host, outcome) ?? (await sessionOf(outcome.fiber_id)).address;
       if (address === null) continue;
-      const receipt = await send(address, {
-        ...said,
-        text: sendable(said.text, outcome.fiber_id),
-        message_id,
-      });
+      const receipt = await send(address, { ...said, text: sendable(said.text, outcome.fiber_id) });
       if ('dry_run' in receipt) return receipt;
       if (!foundNobody(receipt)) return { ...outcome, receipt };
       // That run alone is over: one that somebody else starts meanwhile is not ended for this text.
       ends_only = outcome.run_id;
-      message_id = randomUUID();
     }
     throw new CodedError(
       'conflict',
       `each worker of ${asked.fiber_id} ended before it was given the text; send it again`,
     );
   };
-  const send = (address: string, { text, from, message_id }: Said, dry_run = false) =>
-    messages.call('send', { ...{ address, text, from, message_id, dry_run }, wake: true });
+  const receiptsOf = async (ids: readonly string[]): Promise<Receipt[]> =>
+    (await messages.call('texts', { ids: [...ids] })).messages.map(({ receipt }) => receipt);
+  const send = async (address: string, { text, from, ids }: Said, dry_run = false) => {
+    const message_id = await ids.next(receiptsOf);
+    return messages.call('send', { ...{ address, text, from, message_id, dry_run }, wake: true });
+  };
+  /** What became of a text as a message, whichever session it was tried with; null where none may have it. */
   const keptReceipt = async (message_id: string): Promise<Receipt | null> =>
-    (await messages.call('texts', { ids: [message_id] })).messages[0]?.receipt ?? null;
+    (await receiptsOf(idsOf(message_id))).find((receipt) => !foundNobody(receipt)) ?? null;
   const give = async (
     { text, from = SOMEBODY, message_id, dry_run = false }: DeliverRequest,
     { id, address, run_id }: Worker,
-    { as_message = message_id ?? randomUUID(), is_repeat = false } = {},
+    { as_message, is_repeat = false }: { as_message?: string; is_repeat?: boolean } = {},
   ): Promise<DeliveryAnswer> => {
-    const said = { text, from, message_id: as_message };
+    const first = is_repeat ? undefined : (as_message ?? message_id);
+    const said = { text, from, ids: new MessageIds(message_id, first) };
     if (address !== null) {
       const receipt = await send(address, said, dry_run);
       if ('dry_run' in receipt) return { status: 200, json: receipt };
       if (!foundNobody(receipt)) return asMessage(receipt);
-      // The id is that of the message which was refused.
-      said.message_id = randomUUID();
     }
     const nonce = newNonce();
     const user_message = from === SOMEBODY ? text : firstTextForAgent({ nonce, from, text });
@@ -137,10 +136,11 @@ export function createDeliver(
       const text = request.user_message ?? '';
       const asked = { ...request, ...again };
       if (request.dry_run === true || text.trim() === '') return poller.call('dispatch', asked);
-      const { message_id = randomUUID(), is_repeat } = again;
-      const kept = is_repeat === true ? await keptReceipt(message_id) : null;
+      const { message_id, is_repeat } = again;
+      const kept = is_repeat === true && message_id !== undefined ? await keptReceipt(message_id) : null;
       if (kept !== null) throw new CodedError('outcome_unknown', `${toldNote(kept)}; see: svc status`);
-      const outcome = await startOrTell(asked, { text, from: SOMEBODY, message_id });
+      const ids = new MessageIds(message_id, is_repeat === true ? undefined : message_id);
+      const outcome = await startOrTell(asked, { text, from: SOMEBODY, ids });
       if (!('receipt' in outcome) || outcome.receipt === undefined) return outcome;
       return { ...outcome, notes: [...(outcome.notes ?? []), toldNote(outcome.receipt)] };
     },
@@ -159,6 +159,40 @@ export function createDeliver(
       return give(request, { id, address, run_id: null }, { as_message: receipt.message_id });
     },
   };
+}
+
+/** Sessions that a text under one id may be tried with, with all its repeats. */
+const SESSIONS_OF_ONE = 12;
+
+/** The ids of a text as messages. A message is for one session, so that each is another one; a repeat finds them again. */
+function idsOf(message_id: string): string[] {
+  const rest = sha256Of(message_id).slice(0, 40);
+  return [message_id, ...Array.from({ length: SESSIONS_OF_ONE - 1 }, (_, nth) => `${rest}-${nth + 2}`)];
+}
+
+/** The ids that a text still has for sessions; without an id of its own, each is a new one. */
+class MessageIds {
+  readonly #all: string[];
+  #first: string | undefined;
+
+  constructor(message_id: string | undefined, first: string | undefined) {
+    this.#all = message_id === undefined ? [] : idsOf(message_id).filter((id) => id !== first);
+    this.#first = first;
+  }
+
+  /** The next one, under which nothing was sent to any session. */
+  async next(receiptsOf: (ids: readonly string[]) => Promise<Receipt[]>): Promise<string> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
+    if (this.#all.length === 0) return randomUUID();
+    const used = new Set((await receiptsOf(this.#all)).map(({ message_id }) => message_id));
+    while (this.#all.length > 0) {
+      const id = this.#all.shift()!;
+      if (!used.has(id)) return id;
+    }
+    return randomUUID();
+  }
 }
 
 /** Of one that became a message to a session. */

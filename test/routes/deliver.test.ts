@@ -545,7 +545,7 @@ it(
           desk.dispose();
         }
       }),
-      modelRuns(150),
+      modelRuns(100),
     );
     for (const [what, times] of Object.entries(met)) expect(times, what).toBeGreaterThan(0);
   },

@@ -254,7 +254,9 @@ export function createInProcessCallers(): InProcessCallers {
     ledgers: new InProcessLedgers(),
     fleet: new InProcessFleet(),
     audio: new InProcessAudio(),
-    messages: new InProcessComponent('messages', messagesCalls),
+    messages: Object.assign(new InProcessComponent('messages', messagesCalls), {
+      answers: { texts: () => ({ messages: [] }) },
+    }),
     pool: new InProcessPool(),
     files: createFileReader(systemClock, answeringDisks),
   };
