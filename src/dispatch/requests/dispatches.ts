@@ -138,11 +138,24 @@ export class Dispatches
     return notes.length === 0 ? reply : { ...reply, notes };
   }
 
-  /** The run that was started with the text of this request, which may be over. */
-  #toldBefore({ message_id }: StartRequest, { uid }: FiberDocument) {
-    return this.#world.runDirectories
+  /** The run that was started with the text of this request, which may be over; throws where that is not known. */
+  #toldBefore({ message_id }: StartRequest, { id, uid }: FiberDocument) {
+    const { runDirectories } = this.#world;
+    const asked = runDirectories
       .all()
-      .find((one) => one.uid === uid && one.state !== 'claimed' && one.message_id === message_id);
+      .filter((one) => one.uid === uid && one.state !== 'claimed' && one.message_id === message_id);
+    // One that was cut off before it came up is over as well, and has told nobody.
+    const told = asked.find(({ state, app, launch_id }) =>
+      app === undefined
+        ? state === 'spawned' || runDirectories.agent(launch_id).kind === 'found'
+        : app.turn === 'confirmed',
+    );
+    if (told === undefined && asked.some(({ app }) => app?.turn === 'asked'))
+      throw new CodedError(
+        'outcome_unknown',
+        `whether the app conversation of ${id} that was to begin with this text has it was never confirmed; look into the app before you send it under another id`,
+      );
+    return told;
   }
 
   /** The agent that the fiber is given: that of the request, or the next one of its chain where its own is over its limit. */
