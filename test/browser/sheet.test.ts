@@ -201,7 +201,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     const text = await says(page, 'Tide gauges', 'Done when', 'birch', '221');
     for (const word of [
       'test-host',
-      'due 1 Jan 2020',
+      'overdue since 1 Jan 2020',
       'Half of it is written.',
       'reviewer: birch',
       'writer',
