@@ -134,7 +134,7 @@ async function prepare(home: TestDaemon['home']): Promise<void> {
     uids.set(
       id,
       home.fiber(id, {
-        front: { name, status: 'open', created_at: hour(-50), ...front },
+        front: { name, status: 'open', 'created-at': hour(-50), ...front },
         svc: { host: HOST, agent, ...svc },
         ...(body === undefined ? {} : { body }),
       }),
@@ -190,12 +190,12 @@ async function prepare(home: TestDaemon['home']): Promise<void> {
   );
   fiber('release/notes', 'Release notes generator', 'atlas', {
     status: 'closed',
-    closed_at: hour(-2),
+    'closed-at': hour(-2),
     outcome: 'Groups commits by area and links each to its fiber. Two wording questions are marked.',
   });
   fiber('coast/surge', 'Storm surge note', 'cobalt', {
     status: 'closed',
-    closed_at: hour(-30),
+    'closed-at': hour(-30),
     outcome: 'Two pages, four figures. The November peak is third highest since 1987, not second.',
   });
   fiber(
