@@ -134,7 +134,7 @@ async function prepare(home: TestDaemon['home']): Promise<void> {
     uids.set(
       id,
       home.fiber(id, {
-        front: { name, status: 'open', 'created-at': hour(-50), ...front },
+        front: { name, status: 'open', ...front },
         svc: { host: HOST, agent, ...svc },
         ...(body === undefined ? {} : { body }),
       }),
