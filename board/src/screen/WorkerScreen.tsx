@@ -87,7 +87,7 @@ function standing(
   if (state.kind === 'lost') return ['lost', lostWords(state)];
   if (state.kind === 'connecting') return ['stale', 'Opening the screen …'];
   if (stale !== null) return ['stale', stale];
-  return ['live', empty ? 'Live: nothing is on its screen yet' : 'Live, read only'];
+  return ['live', empty ? 'Live, read only: nothing is on the screen yet' : 'Live, read only'];
 }
 
 function lostWords({ since, reason }: Extract<Watched['state'], { kind: 'lost' }>): string {
