@@ -3,15 +3,19 @@ import type { z } from 'zod';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
 import { placeOf, readInput } from '../contract/read-input.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { unansweredWords } from '../platform/disks.ts';
+import { threadDisks } from '../platform/foreign-paths.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 
 /**
  * The text of an operator file, or null if it is missing. An unreadable file is `invalid_config`: to treat it as empty
- * would silently drop the operator's configuration.
+ * would silently drop the operator's configuration. One on a disk that is known not to answer is `file_unavailable`.
  */
 export function readOperatorText(file: string): string | null {
+  if (threadDisks().isSilent(file))
+    throw new CodedError('file_unavailable', unansweredWords(file, 'silent'), { details: { file } });
   try {
     return readRegularTextSync(file, READ_LIMITS.operator_file);
   } catch (error) {

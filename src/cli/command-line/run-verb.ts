@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { foreignMountsOf } from '../../platform/foreign-mounts.ts';
 import { packageRoot } from '../../platform/package-root.ts';
 import { VERBS } from '../verbs.ts';
 import { declareVerbs } from './commander.ts';
@@ -64,6 +65,10 @@ export async function parseAndRun(
   const help = [svc, 'help', ...verbWords(argv, verbs)].join(' ');
   const program = createProgram(json ? { ...context, err: () => {} } : context, help);
   await declareVerbs(program, verbs, argv, runner);
+  if (foreignMountsOf([], { anywhere: true, answering: [] }).length > 0) {
+    const { askOperatorFiles } = await import('../operator-disks.ts');
+    await askOperatorFiles(context.env);
+  }
   await program.parseAsync([...argv], { from: 'user' });
   return code;
 }

@@ -9,6 +9,7 @@ import { mountHeldDisk, noHeldDisk } from '../../faults/held-disk.ts';
 import type { Finding, SearchOptions, SearchReport } from '../contract.ts';
 import { replayCommand } from '../searches.ts';
 import { seededBy } from '../seeded-order.ts';
+import { DaemonTrials, trialOf } from './daemon-trial.ts';
 import { type Ground, type Layout, layoutOf, makeStore } from './layout.ts';
 
 export const name = 'foreign-paths';
@@ -21,19 +22,52 @@ const MOST_BLOCKED = 50;
 /**
  * Makes stores whose documents, folders, locks and journals are links to disks that do not answer, and lists, reads and
  * edits them: the process never waits for such a disk, every healthy fiber is listed and edited, and each link is named
- * with its reason. Needs real FUSE mounts; without them it tries nothing.
+ * with its reason. Then a real daemon, beside which transcripts, operator files, folders of PATH and other places become such
+ * links: it goes on to start healthy fibers and to answer. Needs real FUSE mounts; without them it tries nothing.
  */
-export async function search({
-  seed,
-  until_ms,
-  signal,
-  only_case,
-  log,
-}: SearchOptions): Promise<SearchReport> {
+export async function search(options: SearchOptions): Promise<SearchReport> {
   if (noHeldDisk !== null) {
-    log(`skipped: ${noHeldDisk}`);
+    options.log(`skipped: ${noHeldDisk}`);
     return { cases: 0, findings: [] };
   }
+  const [stores, daemon] = [await searchStores(options), await searchDaemon(options)];
+  return { cases: stores.cases + daemon.cases, findings: [...stores.findings, ...daemon.findings] };
+}
+
+/** Cases of this search that a daemon takes part in. */
+const DAEMON_CASE = /^daemon-(\d+)$/;
+
+async function searchDaemon({ seed, until_ms, signal, only_case }: SearchOptions): Promise<SearchReport> {
+  const only = DAEMON_CASE.exec(only_case ?? '')?.[1];
+  if (only_case !== undefined && only === undefined) return { cases: 0, findings: [] };
+  const trials = await DaemonTrials.begin();
+  const findings: Finding[] = [];
+  let cases = 0;
+  try {
+    for (let number = Number(only ?? 0); findings.length < 5 && !signal.aborted; number += 1) {
+      const trial = trialOf(seededBy(`${seed} daemon ${number}`));
+      const wrong = await trials.run(trial);
+      cases += 1;
+      const replay = replayCommand(name, seed, `daemon-${number}`);
+      if (wrong.length > 0)
+        findings.push({ title: `${wrong.join('; ')} in ${JSON.stringify(trial)}`, replay });
+      if (only !== undefined || Date.now() >= until_ms) break;
+    }
+  } finally {
+    await trials.end();
+  }
+  return { cases, findings };
+}
+
+async function searchStores({
+  seed,
+  until_ms: end_ms,
+  signal,
+  only_case,
+}: SearchOptions): Promise<SearchReport> {
+  if (DAEMON_CASE.test(only_case ?? '')) return { cases: 0, findings: [] };
+  // The other half is for the daemon.
+  const until_ms = Date.now() + (end_ms - Date.now()) / 2;
   const folder = mkdtempSync(join(tmpdir(), 'svc-foreign-'));
   const ground = {
     root: join(folder, 'store'),
