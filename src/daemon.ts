@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from './base/clock.ts';
+import { type Clock, sleep } from './base/clock.ts';
 import { createDeferred } from './base/deferred.ts';
 import { messageOf } from './base/errors.ts';
 import { createLogger, type Logger, standardOutput } from './base/logger.ts';
@@ -21,8 +21,9 @@ import { findSkew } from './daemon-skew.ts';
 import { createTailnetSide } from './daemon-tailnet.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
+import { unansweredWords } from './platform/disks.ts';
 import { createFileReader } from './platform/file-reader.ts';
-import { threadDisks } from './platform/foreign-paths.ts';
+import { mayFollow, threadDisks } from './platform/foreign-paths.ts';
 import { keepSweepingTemporaries } from './platform/left-temporaries.ts';
 import { packageRoot } from './platform/package-root.ts';
 import { processStartTime } from './platform/process-facts.ts';
@@ -49,6 +50,8 @@ const RESTART_BACKOFF = { first: 100, most: 10_000 };
 const FLEET_YOUNG_MB = 6;
 /** The poller starts last: a component that waited for it in its own start would hold it up. */
 const AT_ONCE = { at_once: true };
+/** How soon a disk that did not answer at the start is asked again, in milliseconds. */
+const ASK_AGAIN_MS = 500;
 /** How long threads that were told to end may take to leave, in milliseconds. */
 const LAST_THREADS_MS = 1_000;
 
@@ -77,6 +80,7 @@ export async function runDaemon(options: {
   const threads = followThreads();
   const ending = createDeferred<number>();
   try {
+    await untilConfigured(settings, { clock, logger, say });
     const boot = await decideBoot(settings);
     const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
     const found = await findSkew({ env: process.env, cli });
@@ -131,6 +135,25 @@ export async function runDaemon(options: {
     const stuck = await threads.wait(LAST_THREADS_MS);
     held.release();
     if (stuck > 0) await endByForce(say, stuck);
+  }
+}
+
+/** Waits while the disk of an operator file that decides the start does not answer, and says so once. */
+async function untilConfigured(
+  settings: Settings,
+  { clock, logger, say }: { clock: Clock; logger: Logger; say(text: string): void },
+): Promise<void> {
+  const { host, stores } = operatorFilePaths(settings);
+  for (let is_first = true; ; is_first = false) {
+    const proofs = await Promise.all([host, stores].map((file) => mayFollow(file)));
+    const silent = [host, stores].filter((_, nth) => proofs[nth] !== 'answers');
+    if (silent.length === 0) return;
+    for (const file of is_first ? silent : []) {
+      const detail = `${unansweredWords(file, 'silent')}. The daemon starts then`;
+      logger.error({ file }, detail);
+      say(`${detail}.\n`);
+    }
+    await sleep(clock, ASK_AGAIN_MS);
   }
 }
 

@@ -194,10 +194,15 @@ it('[DSP-1] [RPL-5] [MSG-2] goes on while operator files, mailboxes, attachments
   await goesOn(daemon, 'last');
 });
 
-it('[DSP-1] does not start, and names the file, where host.json is a link to a disk that does not answer', async () => {
+it('[DSP-1] waits, and names the file, while host.json is a link to a disk that does not answer', async () => {
   symlinkSync(onDisk('host.txt'), inBed('config', 'host.json'));
   await disk!.hold();
   const daemon = bed.daemon();
+  const said = `the disk of ${inBed('config', 'host.json')} does not answer`;
+  await until('the name of the file', () => bed.log().includes(said), 30_000);
+  expect(daemon.alive).toBe(true);
+  await disk!.go();
+  // What lies there is no host file, which it can say only after it has read it.
   expect(await daemon.ended).toMatchObject({ code: 1 });
-  expect(bed.log()).toContain(`the disk of ${inBed('config', 'host.json')} does not answer`);
+  expect(bed.log()).toContain('host.json is not valid JSON');
 });
