@@ -24,7 +24,7 @@ import { Band } from './Band.tsx';
 import { BodyPart } from './BodyPart.tsx';
 import styles from './FiberSheet.module.css';
 import { Head } from './Head.tsx';
-import { CommitsPart, LifePart, SentFilesPart, SessionsPart, SpendPart, useLedgerReads } from './History.tsx';
+import { LifePart, SentFilesPart, SessionsPart, SpendPart, useLedgerReads } from './History.tsx';
 import { MessagesPart } from './MessagesPart.tsx';
 import { Outcome } from './Outcome.tsx';
 import { SheetOrigin } from './origin.ts';
@@ -35,12 +35,15 @@ import { RunPart } from './RunPart.tsx';
 import { WhyPart } from './WhyPart.tsx';
 
 const TranscriptDialog = lazy(() => import('./transcript/TranscriptDialog.tsx'));
-const CommitDialog = lazy(() => import('./commit/CommitDialog.tsx'));
+const CHANGES = latePart(
+  () => import('./changes/ChangesParts.tsx'),
+  () => go({ part: null }),
+);
 const KEPT_TEXTS = latePart(() => import('./KeptTexts.tsx'));
 const RECORD_MEETING = latePart(() => import('./RecordMeeting.tsx'));
 const WAKE = latePart(() => import('../time/Wake.tsx'));
-/** How the address names a transcript or a commit that is open over the sheet. */
-const OVER = /^(transcript|commit) (.+)$/;
+/** How the address names what is open over the sheet: a transcript, a commit or a file. */
+const OVER = /^(transcript|commit|uncommitted) (.+)$/;
 
 function close(): void {
   go({ fiber: null, part: null });
@@ -127,6 +130,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
   const { wake } = card;
   const running = row.runtime?.session_uuid ?? null;
   const [, over, named = ''] = OVER.exec(part ?? '') ?? [];
+  const change = over !== undefined && over !== 'transcript';
   const waits = row.runtime !== undefined && <Band card={card} />;
   return (
     <div ref={root} className={styles.sheet} data-fiber-sheet={row.id}>
@@ -145,6 +149,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
           )}
           {phone && waits}
           <Outcome row={row} />
+          <Late of={CHANGES} with={{ row, gone }} meanwhile={change ? undefined : null} takes_keys={change} />
           {document === undefined ? (
             <Reading read={read}>{() => null}</Reading>
           ) : (
@@ -169,7 +174,6 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
               <>
                 <SentFilesPart uid={uid} />
                 <SessionsPart uid={uid} running={running} />
-                <CommitsPart uid={uid} />
                 <SpendPart uid={uid} />
               </>
             )}
@@ -177,14 +181,10 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
         </aside>
       </div>
       <Reply row={row} field={field} gone={gone} />
-      {over !== undefined && (
-        <Boundary key={named} what={`The ${over}`}>
+      {over === 'transcript' && (
+        <Boundary key={named} what="The transcript">
           <Suspense fallback={<KeepKeys />}>
-            {over === 'commit' ? (
-              <CommitDialog sha={named} />
-            ) : (
-              <TranscriptDialog session={named} title={row.name} live={named === running} />
-            )}
+            <TranscriptDialog session={named} title={row.name} live={named === running} />
           </Suspense>
         </Boundary>
       )}

@@ -3,10 +3,10 @@ import { endWords } from '../../../src/contract/end-words.ts';
 import { get } from '../lib/api.ts';
 import { onLedger } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
-import { pathAt, sessionsPath } from '../lib/paths.ts';
+import { lifePath, pathAt, sessionsPath } from '../lib/paths.ts';
 import { readAgain, useComposite, useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
-import { commitsIn, lifeLine } from '../model/life.ts';
+import { lifeLine } from '../model/life.ts';
 import { sentFiles } from '../model/sent-files.ts';
 import { linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
 import type { Life, LifeEntry, SentFiles, Spend } from '../model/wire.ts';
@@ -15,18 +15,12 @@ import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
 import styles from './History.module.css';
 import { useOrigin } from './origin.ts';
-import { Facts, Part, Reading } from './Part.tsx';
+import { Facts, Part, Reading, Row, Several } from './Part.tsx';
 import { SentFileView } from './SentFileView.tsx';
 
-const LIFE_ENTRIES = 100;
-const SEVERAL = 6;
 /** A ledger that grows all the time is read again this often at most. */
 const SOON_MS = 1_000;
 const SPEND_MS = 60_000;
-
-function lifePath(uid: string): string {
-  return `/fiber-life?uid=${encodeURIComponent(uid)}&limit=${LIFE_ENTRIES}`;
-}
 
 /** Reads what the ledgers tell of a fiber again when they or its document have changed. */
 export function useLedgerReads(uid: string | null, digest: string | undefined): void {
@@ -68,12 +62,7 @@ export function SessionsPart({ uid, running }: { uid: string; running: string | 
               items={sessions}
               keyOf={({ session }) => session}
               item={({ session, began_at, resumed_at, ended }) => (
-                <button
-                  type="button"
-                  className={styles.row}
-                  data-session={session}
-                  onClick={() => go({ part: `transcript ${session}` })}
-                >
+                <Row data-session={session} onClick={() => go({ part: `transcript ${session}` })}>
                   <Glyph
                     state={
                       session === running ? 'working' : ended?.reason === 'handoff' ? 'accepted' : 'parked'
@@ -81,7 +70,7 @@ export function SessionsPart({ uid, running }: { uid: string; running: string | 
                   />
                   <span>{fullMoment(resumed_at ?? began_at, today)}</span>
                   <em>{session === running ? 'live' : ended === null ? '' : endWords(ended.reason)}</em>
-                </button>
+                </Row>
               )}
             />
           )
@@ -102,35 +91,6 @@ export function SentFilesPart({ uid }: { uid: string }): ReactNode {
           <Several items={files} keyOf={({ path }) => path} item={(file) => <SentFileView file={file} />} />
         )}
       </Reading>
-    </Part>
-  );
-}
-
-/** The commits of its workers; each opens what it changed. */
-export function CommitsPart({ uid }: { uid: string }): ReactNode {
-  const read = useRead<Life>(pathAt(useOrigin(), lifePath(uid)));
-  const commits = commitsIn(read.value?.entries ?? []);
-  if (commits.length === 0) return null;
-  return (
-    <Part title="Commits" note={commits.length}>
-      <Several
-        items={commits}
-        keyOf={({ sha }) => sha}
-        item={({ subject, sha, insertions, deletions, repo }) => (
-          <button
-            type="button"
-            className={styles.row}
-            title={`${sha.slice(0, 12)} in ${repo}`}
-            data-commit={sha}
-            onClick={() => go({ part: `commit ${sha}` })}
-          >
-            <span>{subject}</span>
-            <em>
-              +{insertions} −{deletions}
-            </em>
-          </button>
-        )}
-      />
     </Part>
   );
 }
@@ -229,27 +189,5 @@ function LifeView({ entry }: { entry: LifeEntry }): ReactNode {
         {text} {detail !== null && <em>{detail}</em>}
       </p>
     </li>
-  );
-}
-
-type SeveralProps<T> = { items: readonly T[]; keyOf(item: T): string; item(item: T): ReactNode };
-
-/** The first few of a list, and the rest when it is asked for. */
-function Several<T>({ items, keyOf, item }: SeveralProps<T>): ReactNode {
-  const [all, setAll] = useState(false);
-  const shown = all ? items : items.slice(0, SEVERAL);
-  return (
-    <>
-      <ul>
-        {shown.map((one) => (
-          <li key={keyOf(one)}>{item(one)}</li>
-        ))}
-      </ul>
-      {shown.length < items.length && (
-        <Button tone="quiet" onClick={() => setAll(true)}>
-          {items.length - shown.length} more
-        </Button>
-      )}
-    </>
   );
 }

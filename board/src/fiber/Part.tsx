@@ -1,7 +1,9 @@
-import { type ReactNode, useId } from 'react';
+import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { Read } from '../lib/reads.ts';
 import { Button } from '../ui/Button.tsx';
 import styles from './Part.module.css';
+
+const SEVERAL = 6;
 
 type PartProps = {
   title: string;
@@ -54,5 +56,32 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A line of a part that opens what it names. */
+export function Row(rest: Omit<ComponentProps<'button'>, 'className' | 'type'>): ReactNode {
+  return <button type="button" className={styles.row} {...rest} />;
+}
+
+type SeveralProps<T> = { items: readonly T[]; keyOf(item: T): string; item(item: T): ReactNode };
+
+/** The first few of a list, and the rest when it is asked for. */
+export function Several<T>({ items, keyOf, item }: SeveralProps<T>): ReactNode {
+  const [all, setAll] = useState(false);
+  const shown = all ? items : items.slice(0, SEVERAL);
+  return (
+    <>
+      <ul>
+        {shown.map((one) => (
+          <li key={keyOf(one)}>{item(one)}</li>
+        ))}
+      </ul>
+      {shown.length < items.length && (
+        <Button tone="quiet" onClick={() => setAll(true)}>
+          {items.length - shown.length} more
+        </Button>
+      )}
+    </>
   );
 }

@@ -56,6 +56,7 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
       'Folder',
       <Path key="">{sharers === undefined ? folder : `${folder}, shared with ${sharers}`}</Path>,
     ]);
+  if (svc?.worktree_of !== undefined) rows.push(['Branch', svc.worktree]);
   if (runtime?.session_uuid != null) rows.push(['Session', runtime.session_uuid]);
   if (rows.length === 0) return null;
   return (

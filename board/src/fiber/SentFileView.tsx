@@ -8,7 +8,7 @@ import type { FileInfo } from '../model/wire.ts';
 import { fullMoment, sizeText } from '../model/wording.ts';
 import styles from './History.module.css';
 import { useOrigin } from './origin.ts';
-import { Reading } from './Part.tsx';
+import { Reading, Row } from './Part.tsx';
 
 /** A file that a worker sent: its name, and once it is opened what is in it. */
 export function SentFileView({ file }: { file: SentFile }): ReactNode {
@@ -16,16 +16,10 @@ export function SentFileView({ file }: { file: SentFile }): ReactNode {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button
-        type="button"
-        className={styles.row}
-        aria-expanded={open}
-        data-file={file.path}
-        onClick={() => setOpen(!open)}
-      >
+      <Row aria-expanded={open} data-file={file.path} onClick={() => setOpen(!open)}>
         <span>{file.name}</span>
         <em>{fullMoment(file.at, today)}</em>
-      </button>
+      </Row>
       {open && <Preview file={file} />}
     </>
   );

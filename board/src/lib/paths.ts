@@ -17,6 +17,11 @@ export function sessionsPath(uid: string): string {
   return `/sessions/composite?uid=${encodeURIComponent(uid)}`;
 }
 
+/** The newest part of what happened to a fiber. */
+export function lifePath(uid: string): string {
+  return `/fiber-life?uid=${encodeURIComponent(uid)}&limit=100`;
+}
+
 /** The state of all hosts. */
 export const STATE_PATH = '/state/composite';
 

@@ -27,13 +27,13 @@ export function sumText(files: readonly PatchFile[]): string {
 }
 
 /** What became of a file, where its lines do not say it; empty for a file that was changed as text. */
-export function changeWords({ change, old_path, binary, hunks }: PatchFile): string {
+export function changeWords({ change, old_path, binary, additions, deletions }: PatchFile): string {
   const told = {
     added: 'new',
     deleted: 'deleted',
     renamed: `was ${old_path}`,
     copied: `copy of ${old_path}`,
-    modified: hunks.length === 0 && !binary ? 'no line changed' : '',
+    modified: additions === 0 && deletions === 0 ? 'no line changed' : '',
   }[change];
   return [told, binary ? 'binary' : ''].filter((word) => word !== '').join(', ');
 }

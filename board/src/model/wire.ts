@@ -65,6 +65,7 @@ export type { Spend } from '../../../src/contract/http/spend.ts';
 export type { State } from '../../../src/contract/http/state.ts';
 export type { ScreenMessage, TerminalMessage, TerminalRun } from '../../../src/contract/http/terminal.ts';
 export type { TranscriptPage, TranscriptWords } from '../../../src/contract/http/transcript-words.ts';
+export type { Uncommitted } from '../../../src/contract/http/uncommitted.ts';
 export type { Version } from '../../../src/contract/http/version.ts';
 export type { Why } from '../../../src/contract/http/why.ts';
 export type { CommitLedgerLine, SessionLine } from '../../../src/contract/ledger.ts';

@@ -43,7 +43,8 @@ describe('a commit', () => {
     [{ change: 'copied', old_path: 'b' }, 'copy of b'],
     [{ change: 'added', binary: true, hunks: [] }, 'new, binary'],
     [{ binary: true, hunks: [] }, 'binary'],
-    [{ hunks: [] }, 'no line changed'],
+    [{ additions: 0, deletions: 0, hunks: [] }, 'no line changed'],
+    [{ hunks: [] }, ''],
   ])('says of a file what its lines do not: %j', (over, words) => {
     expect(changeWords(file(over))).toBe(words);
   });

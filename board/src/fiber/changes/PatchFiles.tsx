@@ -1,59 +1,18 @@
 import { type ReactNode, useState } from 'react';
-import { useToday } from '../../lib/clock.ts';
-import { pathAt } from '../../lib/paths.ts';
-import { useRead } from '../../lib/reads.ts';
 import {
   changeWords,
   lengthOf,
   MOST_LINES,
-  messageParts,
   numberedLines,
   openAtFirst,
   type PatchLine,
-  sumText,
 } from '../../model/patch.ts';
-import type { CommitPatch, PatchFile, PatchHunk } from '../../model/wire.ts';
-import { fullMoment } from '../../model/wording.ts';
+import type { PatchFile, PatchHunk } from '../../model/wire.ts';
 import { Button } from '../../ui/Button.tsx';
-import { useOrigin } from '../origin.ts';
-import { Reading } from '../Part.tsx';
-import { PartDialog } from '../PartDialog.tsx';
-import styles from './CommitDialog.module.css';
+import styles from './Patch.module.css';
 
-/** What a commit of a worker changed: its message, and its files line by line. */
-export default function CommitDialog({ sha }: { sha: string }): ReactNode {
-  const today = useToday();
-  const read = useRead<CommitPatch>(pathAt(useOrigin(), `/commits/patch?sha=${encodeURIComponent(sha)}`));
-  const patch = read.value;
-  const short = sha.slice(0, 12);
-  const [subject, body] = messageParts(patch ?? { message: '', sha });
-  const facts =
-    patch === undefined
-      ? short
-      : `${short}, ${patch.author.name}, ${fullMoment(patch.committed_at, today)}, ${patch.repo}`;
-  return (
-    <PartDialog name="Commit" title={subject} facts={facts}>
-      <div className={styles.patch}>
-        <Reading read={read}>
-          {({ files, truncated }) => (
-            <>
-              {body !== '' && <p className={styles.body}>{body}</p>}
-              <p className={styles.sum}>{sumText(files)}</p>
-              <Files files={files} />
-              {truncated && (
-                <p className={styles.note}>
-                  This commit is longer than what is shown. All of it: <code>git show {short}</code>
-                </p>
-              )}
-            </>
-          )}
-        </Reading>
-      </div>
-    </PartDialog>
-  );
-}
-
-function Files({ files }: { files: readonly PatchFile[] }): ReactNode {
+/** Files line by line, those that fit open at first. */
+export function PatchFiles({ files }: { files: readonly PatchFile[] }): ReactNode {
   const open = openAtFirst(files);
   return files.map((file, index) => (
     <FileView key={file.path} file={file} begins_open={open[index] === true} />
@@ -132,7 +91,7 @@ function HunkView({ hunk, lines }: { hunk: PatchHunk; lines: readonly PatchLine[
         </th>
       </tr>
       {lines.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a commit never change.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line keeps no state.
         <tr key={index} data-kind={line.kind}>
           <td>{line.before}</td>
           <td>{line.after}</td>
