@@ -318,18 +318,28 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   describe('means the fiber that was seen', () => {
     it('does one thing for a key that is pressed twice at once, and says why it left the next card alone', async () => {
-      const ids = [await fiber(REVIEW), await fiber(REVIEW)];
       const page = await open();
-      for (const id of ids) await cardWhen(page, id, 'shown');
-      const [first = '', second = ''] = (await cards(page)).map((card) => card.fiber);
-      await focusCard(page, first);
-      await page.typeAt('aa', () => 30);
-      await cardWhen(page, second, 'left alone', ({ text }) => text.includes('had just come to it'));
-      expect(page.writes).toEqual(['/api/v1/transition']);
-      expect(daemon.home.document(second)).toContain('status: closed');
-      expect(daemon.home.document(second)).not.toContain('tempered');
-      await until('the focus on the next', async () => (await focused(page)) === second);
-      await pause(300);
+      let second = '';
+      // Before the next card has the focus, the second press does nothing and says nothing: that takes the longer the busier the machine is.
+      for (let gap = 30; ; gap += 60) {
+        const ids = [await fiber(REVIEW), await fiber(REVIEW)];
+        for (const id of ids) await cardWhen(page, id, 'shown');
+        const listed = (await cards(page)).map((card) => card.fiber);
+        const [first = ''] = listed;
+        second = listed[1] ?? '';
+        const before = page.writes.length;
+        await focusCard(page, first);
+        await page.typeAt('aa', () => gap);
+        await until('the focus on the next', async () => (await focused(page)) === second);
+        await until('it is accepted', () => /tempered: true/.test(daemon.home.document(first)));
+        await pause(500);
+        expect(page.writes.slice(before)).toEqual(['/api/v1/transition']);
+        expect(daemon.home.document(second)).toContain('status: closed');
+        expect(daemon.home.document(second)).not.toContain('tempered');
+        const { text = '' } = (await cards(page)).find(({ fiber }) => fiber === second) ?? {};
+        if (text.includes('had just come to it')) break;
+        expect(gap).toBeLessThan(500);
+      }
       await page.press('a');
       await until('it is accepted', () => /tempered: true/.test(daemon.home.document(second)));
     });
