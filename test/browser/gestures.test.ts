@@ -435,6 +435,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       await read(page, 'Undo');
       await focusCard(page, second);
       const letGo = await page.keepBack('**/transition');
+      // A person sees the focus on the next card before they press a key for it.
+      await pause(500);
       await page.typeAt('xu', () => 30);
       await read(page, 'still being saved');
       letGo('continue');
