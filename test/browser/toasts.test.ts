@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
@@ -119,6 +120,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       if (!view.phone) await page.press('Escape');
       await cardWhen(page, 'other', 'shown');
       await page.learn(`document.querySelector('[data-fiber=other]').focus()`);
+      // A person sees which card has the focus before they press a key for it.
+      await pause(600);
       await page.press('z');
       await read(page, 'Tomorrow');
       await page.press('1');
