@@ -1,4 +1,4 @@
-import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Desk } from '../desk/Desk.tsx';
 import { loadGestures, useOpen } from '../gestures/gestures.ts';
 import { useCardKeys } from '../gestures/use-card-keys.ts';
@@ -8,6 +8,7 @@ import { useFollowed } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
 import { useKeys } from '../lib/keys.ts';
 import { usePhone } from '../lib/media.ts';
+import { useNextTask } from '../lib/next-task.ts';
 import { Late, loadWhenIdle, part, whyNotLoaded } from '../lib/parts.tsx';
 import { toast } from '../lib/toasts.ts';
 import { go, goTo, useWhere } from '../lib/url.ts';
@@ -81,9 +82,12 @@ export function Shell(): ReactNode {
   const today = useToday();
   const phone = usePhone();
   const [cache] = useState(() => new CardCache());
-  // In steps between which the page takes keys: a feed may have thousands of rows.
-  const copy = useDeferredValue(useShownCopy(followed.copy));
-  const desk = useMemo(() => (copy === null ? EMPTY_DESK : deskOf(copy, today, cache)), [copy, today, cache]);
+  const newest = useShownCopy(followed.copy);
+  const found = useMemo(
+    () => ({ copy: newest, desk: newest === null ? EMPTY_DESK : deskOf(newest, today, cache) }),
+    [newest, today, cache],
+  );
+  const { copy, desk } = useNextTask(found);
   const asking = desk.needs_you.length;
   useEffect(() => {
     const name = VIEW_NAMES[view];
