@@ -7,7 +7,7 @@ import { SURFACE_RULES, surfaceSchema } from '../../contract/surface.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { folderNames } from '../../platform/folder-names.ts';
 import { createRunner } from '../../platform/process.ts';
-import { createProcessFacts } from '../../platform/process-facts.ts';
+import { createProcessFacts, judgeLife } from '../../platform/process-facts.ts';
 import { endProcessTree } from '../../platform/process-tree.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
@@ -52,6 +52,9 @@ export async function endWorkersHere({ clock }: CliContext, settings: Settings):
       const run =
         readAs(runSchema, join(dir, 'run.json')) ?? readAs(captureSchema, join(dir, 'capture.json'));
       if (run === null || run.state === 'ended' || existsSync(join(dir, 'exit.json'))) return;
+      const agent = readAs(agentSchema, join(dir, 'agent.pid'));
+      // How it ended, as with its machine, is for the daemon to find out.
+      if (agent !== null && judgeLife(agent, await facts.lookUp(agent.pid)) === 'gone') return;
       const fault = run.in_terminal
         ? await end(dir, run.name).catch(messageOf)
         : 'it is a conversation of the app, which only the daemon can end';
