@@ -23,6 +23,12 @@ async function everything({ home }: TestDaemon): Promise<string[]> {
   return [...files.split('\n'), ...(await home.sessions())].sort();
 }
 
+/** The same once the daemon has made its last socket, which it does a second after its start. */
+async function everythingAtRest(daemon: TestDaemon): Promise<string[]> {
+  await until('the socket for audio', () => existsSync(join(daemon.home.data, 'socket', 'audio.sock')));
+  return everything(daemon);
+}
+
 /** The store of this home as it is now, once the moves and diffs of a rehearsal are made in it by Git. */
 function applied({ home }: TestDaemon, shown: Rehearsal): (path: string) => string {
   const copy = home.path('copy');
@@ -45,7 +51,7 @@ it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the
   home.fiber('task', { front: { status: 'closed' }, agent: 'stays' });
   await daemon.rowWhen('task', 'listed', () => true);
   await daemon.ticks();
-  const before = await everything(daemon);
+  const before = await everythingAtRest(daemon);
   const text = home.document('task');
 
   const request = { fiber_id: 'task', user_message: 'Mind the gap.' };
@@ -97,7 +103,7 @@ it('[WPL-6] [WPL-12] [WPL-17] a rehearsed move, capture and default effort write
   home.fiber('work', { ...parked, body: 'See [[old/part|it]] and [[older]].\n' });
   await daemon.rowWhen('old/part', 'listed', () => true);
   await daemon.ticks();
-  const before = await everything(daemon);
+  const before = await everythingAtRest(daemon);
   const rehearse = async (path: string, body: object) =>
     (await http.post<Rehearsal>(path, { ...body, dry_run: true })).body;
 
