@@ -21,7 +21,6 @@ import { findSkew } from './daemon-skew.ts';
 import { createTailnetSide } from './daemon-tailnet.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
-import { unansweredWords } from './platform/disks.ts';
 import { createFileReader } from './platform/file-reader.ts';
 import { mayFollow, threadDisks } from './platform/foreign-paths.ts';
 import { keepSweepingTemporaries } from './platform/left-temporaries.ts';
@@ -149,7 +148,7 @@ async function untilConfigured(
     const silent = [host, stores].filter((_, nth) => proofs[nth] !== 'answers');
     if (silent.length === 0) return;
     for (const file of is_first ? silent : []) {
-      const detail = `${unansweredWords(file, 'silent')}. The daemon starts then`;
+      const detail = `the disk of ${file} does not answer; the daemon starts once it does`;
       logger.error({ file }, detail);
       say(`${detail}.\n`);
     }
@@ -163,9 +162,7 @@ const DATA_DEPTH = 3;
 /** An exit joins every thread, and one in an endless system call never comes: no code can be told then. */
 async function endByForce(say: (text: string) => void, stuck: number): Promise<void> {
   const left = stuck === 1 ? 'One thread' : `${stuck} threads`;
-  say(
-    `${left} did not end: the machine is busy, or a disk does not answer. Ended by SIGKILL; nothing is lost.\n`,
-  );
+  say(`${left} did not end: the machine is busy, or a disk does not answer. Ended by SIGKILL.\n`);
   await new Promise<void>((resolve) => {
     process.stdout.write('', () => process.stderr.write('', () => resolve()));
   });
