@@ -113,7 +113,7 @@ it('names a read-only file system, and the fix, to whoever writes a document and
   bed = new Bed();
   const store = initStore(disk.path);
   const made = await store.create({ name: 'One', slug: 'one' });
-  disk.makeReadOnly();
+  await disk.makeReadOnly();
   await expect(store.edit('one', { body: 'Done.' })).rejects.toMatchObject({
     code: 'store_unavailable',
     message: `${made.path} cannot be written: its file system is read-only; remount it writable and try again`,

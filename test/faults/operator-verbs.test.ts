@@ -159,7 +159,7 @@ const UNDONE = ['stop-all', 'install', 'close'];
 const MEND = /free space there|remount it writable/;
 
 describe.each([
-  ['full', (disk: SmallDisk) => disk.fill()],
+  ['full', async (disk: SmallDisk) => disk.fill()],
   ['read-only', (disk: SmallDisk) => disk.makeReadOnly()],
 ] as const)('with %s data and configuration folders', (_what, damage) => {
   it('every operator verb reports what took effect, until when, and the fix', async ({ skip }) => {
@@ -168,7 +168,7 @@ describe.each([
     let daemon = await made.daemon().ready();
     await daemon.post('/dispatch', { fiber_id: 'runs' });
     await daemon.stateWhen('a worker', (state) => state.running.length === 1);
-    for (const disk of disks) damage(disk);
+    for (const disk of disks) await damage(disk);
 
     const told: Record<string, { spoken: boolean; took: boolean }> = {};
     for (const { name, call, took } of VERBS) {
@@ -206,7 +206,7 @@ describe.each([
     const made = await arrange();
     if (made === null) return skip('this user may not mount a small file system');
     let daemon = await made.daemon().ready();
-    for (const disk of disks) damage(disk);
+    for (const disk of disks) await damage(disk);
     const stopped = await made.svc(['stop-all', '--note', 'looking']);
     expect(stopped).toMatchObject({ code: 1 });
     expect(stopped.kind === 'exited' && stopped.stdout).toContain('Stopped: nothing new is started.');
@@ -216,14 +216,14 @@ describe.each([
     daemon = await made.daemon().ready();
     expect((await daemon.state()).brake.on).toBe(false);
 
-    for (const disk of disks) damage(disk);
+    for (const disk of disks) await damage(disk);
     expect((await daemon.post<{ fault?: string }>('/brake', {})).json.fault).toMatch(MEND);
     for (const disk of disks) disk.mend();
     await daemon.stateWhen('a brake that lasts', (state) => state.brake.fault === undefined);
     await daemon.kill('SIGKILL');
     daemon = await made.daemon().ready();
     expect((await daemon.state()).brake.on).toBe(true);
-    for (const disk of disks) damage(disk);
+    for (const disk of disks) await damage(disk);
     const kept = await daemon.post<{ error: string; message: string }>('/brake/release', {});
     const full = kept.status === 200;
     // A file can be removed from a full disk.
@@ -234,7 +234,7 @@ describe.each([
   it('svc stop-all without a daemon reports that the brake is not on', async ({ skip }) => {
     const made = await arrange();
     if (made === null) return skip('this user may not mount a small file system');
-    for (const disk of disks) damage(disk);
+    for (const disk of disks) await damage(disk);
     const stopped = await made.svc(['stop-all']);
     expect(stopped).toMatchObject({ code: 1, stdout: '' });
     expect(stopped.kind === 'exited' && stopped.stderr).toMatch(MEND);

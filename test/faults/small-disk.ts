@@ -9,7 +9,8 @@ import { until } from '../fixtures/mux/private-server.ts';
 export type SmallDisk = {
   path: string;
   fill(): void;
-  makeReadOnly(): void;
+  /** Waits until no file on it is open for writing, as the kernel asks. */
+  makeReadOnly(): Promise<void>;
   /** Takes back what `fill` or `makeReadOnly` did. */
   mend(): void;
   remove(): Promise<void>;
@@ -40,7 +41,9 @@ export function smallDisk(options: { mib?: number; path?: string } = {}): SmallD
         closeSync(file);
       }
     },
-    makeReadOnly: () => void execFileSync('mount', ['-o', 'remount,ro', path]),
+    async makeReadOnly() {
+      await until('the remounting', () => run('mount', '-o', 'remount,ro', path));
+    },
     mend() {
       execFileSync('mount', ['-o', 'remount,rw', path]);
       rmSync(filler, { force: true });
