@@ -7,8 +7,8 @@ export function followAsBoard(port: number): FeedFollower {
     {
       async ask(since) {
         const response = await fetch(
-          `http://127.0.0.1:${port}/api/v1/fibers/composite?since=${encodeURIComponent(since)}`,
-          since === '' ? {} : { headers: { 'if-none-match': `W/"${since}"` } },
+          `http://127.0.0.1:${port}/api/v1/fibers/composite?since=${since === null ? '&first=true' : encodeURIComponent(since)}`,
+          !since ? {} : { headers: { 'if-none-match': `W/"${since}"` } },
         );
         if (response.status === 304) return { kind: 'same' };
         if (!response.ok) throw new Error(`HTTP ${response.status}`);

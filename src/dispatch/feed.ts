@@ -3,6 +3,7 @@ import type { BlockedView, Death, FiberDocument, RunView } from '../contract/fib
 import type { Gate } from '../contract/gates.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { FeedChanges, FeedNotice } from '../contract/threads/poller.ts';
+import { firstRows, MOST_WHOLE_ROWS } from './first-rows.ts';
 
 /** Rows that changed after a tag; above either bound the whole feed is read instead. */
 const MOST_CHANGES = 1_000;
@@ -216,6 +217,13 @@ export class Feed {
     };
   }
 
+  /** The body with the rows alone that a board shows first; null while cold, and where there are few. */
+  encodeFirst(now: number): Uint8Array | null {
+    if (this.#state === 'cold' || this.size <= MOST_WHOLE_ROWS) return null;
+    const rows = firstRows(this.#sorted(false), now).map((row) => this.#json(row));
+    return this.#join(rows, 'all', { tag: null, whole: true, of: this.size });
+  }
+
   /** The body with the markdown bodies in it; `readBody` may throw for a document that just went away. */
   encodeWithBodies(
     options: { svc: boolean },
@@ -237,9 +245,9 @@ export class Feed {
     return this.#order;
   }
 
-  #join(rows: string[], variant: 'all' | 'svc'): Uint8Array {
+  #join(rows: string[], variant: 'all' | 'svc', also: object = {}): Uint8Array {
     const generated_at = this.#changed_at[variant];
-    const head = JSON.stringify({ host: this.#host, state: this.#state, generated_at });
+    const head = JSON.stringify({ ...also, host: this.#host, state: this.#state, generated_at });
     return new TextEncoder().encode(`${head.slice(0, -1)},"fibers":[${rows.join(',')}]}`);
   }
 

@@ -82,6 +82,10 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         : feed.encode({ svc });
       return withBulk({ etag, state: feed.state }, bytes);
     },
+    feed_first() {
+      const bytes = feed.encodeFirst(world.clock.now());
+      return bytes === null ? {} : withBulk({}, bytes);
+    },
     feed_changes({ svc, since }) {
       const { value, bytes } = feed.changesSince(since, svc ? 'svc' : 'all');
       return withBulk(value, bytes);

@@ -45,6 +45,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   before_ms: 'Only what is older than this time, in milliseconds since the Unix epoch',
   body: 'Whether each row has the body of its document',
   fiber: 'The id or the uid of a fiber',
+  first: 'Whether only the rows are told that a board shows first, where there are many and no `since`',
   from_ms: 'The beginning of the window, in milliseconds since the Unix epoch',
   host: 'The host that holds the transcript; this host unless given',
   launch: 'The recording that the audio is for, the `launch` of a meeting; whichever there is unless given',

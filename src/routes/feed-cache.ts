@@ -22,6 +22,9 @@ type Body = { etag: string | null; bytes: Uint8Array; reply: Reply };
 type Changes = { etag: string | null; reply: Reply; body: Uint8Array | Pieces };
 type Asked = { notices: number; body: Promise<Body> };
 
+/** The encoded feed of a host with few rows: that it is read as a whole need not be asked of the poller. */
+const WHOLE_BYTES = 128 * 1024;
+
 /** A move of one variant of the feed, for who follows it. Tags are without quotes. */
 export type FeedMove = {
   /** The tag before; null while the feed was cold or unknown. */
@@ -105,6 +108,24 @@ export class FeedCache {
   /** What changed after a tag: at once when that was lately, else the poller is asked; or the whole feed. */
   since(tag: string, svc: boolean): Promise<Reply> {
     return this.#since(tag, svc).then(({ reply }) => reply);
+  }
+
+  /**
+   * A composite of the rows of this host that a board shows first; that of all rows of all hosts where this host is cold or
+   * has few.
+   */
+  async first(here: Here, remotes: RemoteFeeds): Promise<Reply> {
+    const { kept } = this.#variant(false);
+    if (kept === null || kept.bytes.byteLength > WHOLE_BYTES) {
+      const { bulk } = await this.#poller.exchange('feed_first', {});
+      if (bulk !== null)
+        return {
+          status: 200,
+          pieces: wrapRead(here, bulk, { tag: null }),
+          content_type: 'application/json',
+        };
+    }
+    return this.composite('', here, remotes);
   }
 
   /** The composite of `since`, or of the whole feeds without a tag. */

@@ -63,7 +63,8 @@ export function fibersRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/fibers/composite',
-      summary: 'Every fiber of all hosts, and how fresh the rows of each are; `since` asks what changed',
+      summary:
+        'Every fiber of all hosts, and how fresh the rows of each are; `since` asks what changed, `first` what a board shows first',
       example: { query: 'since=' },
       page: 'http.md',
       routing: 'fan-in',
@@ -72,12 +73,13 @@ export function fibersRows(
       body_limit: 0,
       shared: false,
       replies: { 200: fibersCompositeSchema, 304: 'empty' },
-      handler({ query: { since = '' }, headers }) {
+      handler({ query: { since = '', first = false }, headers }) {
         const current = currentComposite();
         if (current !== null && namesTag(headers['if-none-match'], current.etag)) return current.not_modified;
         return answerComposite(
           context,
-          () => feed.composite(since, context, remotes),
+          () =>
+            first && since === '' ? feed.first(context, remotes) : feed.composite(since, context, remotes),
           { tag: null },
           async () => (await remotes.read('')).parts,
         );

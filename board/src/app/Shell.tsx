@@ -6,6 +6,7 @@ import { useShownCopy } from '../gestures/writes.ts';
 import { lookForCaptures } from '../lib/awaited-captures.ts';
 import { useFollowed } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
+import { shownOf } from '../lib/follow-feed.ts';
 import { useKeys } from '../lib/keys.ts';
 import { usePhone } from '../lib/media.ts';
 import { useNextTask } from '../lib/next-task.ts';
@@ -82,12 +83,13 @@ export function Shell(): ReactNode {
   const today = useToday();
   const phone = usePhone();
   const [cache] = useState(() => new CardCache());
-  const newest = useShownCopy(followed.copy);
+  const newest = useShownCopy(shownOf(followed));
+  const whole = followed.copy !== null;
   const found = useMemo(
-    () => ({ copy: newest, desk: newest === null ? EMPTY_DESK : deskOf(newest, today, cache) }),
-    [newest, today, cache],
+    () => ({ copy: newest, whole, desk: newest === null ? EMPTY_DESK : deskOf(newest, today, cache) }),
+    [newest, whole, today, cache],
   );
-  const { copy, desk } = useNextTask(found);
+  const { copy, desk, whole: counted } = useNextTask(found);
   const asking = desk.needs_you.length;
   useEffect(() => {
     const name = VIEW_NAMES[view];
@@ -95,8 +97,8 @@ export function Shell(): ReactNode {
     document.title = asking === 0 ? title : `(${asking}) ${title}`;
   }, [view, copy, asking]);
   useEffect(() => {
-    if (copy !== null) lookForCaptures(copy);
-  }, [copy]);
+    if (copy !== null && counted) lookForCaptures(copy);
+  }, [copy, counted]);
   const loaded = copy !== null;
   useEffect(() => {
     // Once there is something to be seen: they are there before they are asked for.
@@ -118,7 +120,7 @@ export function Shell(): ReactNode {
     <div className={styles.shell}>
       <TopBar followed={followed} />
       <Banners followed={followed} held={desk.held_since_restart} />
-      <main className={styles.main} aria-labelledby="view">
+      <main className={styles.main} aria-labelledby="view" data-counted={counted}>
         {view === 'settings' ? (
           <Late key="settings" of={SETTINGS} with={{}} />
         ) : view === 'day' ? (
@@ -128,9 +130,9 @@ export function Shell(): ReactNode {
         ) : copy?.state === 'fresh' && copy.rows.size === 0 ? (
           <Late key="first-run" of={FIRST_RUN} with={{}} />
         ) : view === 'chronicle' ? (
-          <Late key="chronicle" of={CHRONICLE} with={{ copy }} />
+          <Late key="chronicle" of={CHRONICLE} with={{ copy: counted ? copy : null }} />
         ) : view === 'shelf' ? (
-          <Late key="shelf" of={SHELF} with={{ desk: narrow, loaded }} />
+          <Late key="shelf" of={SHELF} with={{ desk: narrow, loaded: counted }} />
         ) : phone ? (
           <Late key="desk" of={PHONE_DESK} with={{ desk: narrow, loaded }} />
         ) : (

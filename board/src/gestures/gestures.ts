@@ -1,4 +1,5 @@
 import { followed } from '../lib/board.ts';
+import { shownOf } from '../lib/follow-feed.ts';
 import { FollowedValue, useValue } from '../lib/followed-value.ts';
 import { openFiber } from '../lib/open-fiber.ts';
 import { whyNotLoaded } from '../lib/parts.tsx';
@@ -53,12 +54,18 @@ export function close(): void {
 
 /** Everything that can be done now to the fiber whose row has this key; empty if there is none. */
 export function gesturesAt(row_key: string): readonly Gesture[] {
-  const { copy, contact } = followed();
+  const copy = shownOf(followed());
   const row = shownRow(row_key);
   if (table === null || row === undefined || copy === null) return [];
   const saving = pendingAt(row_key)?.phase === 'sending';
   const aged = agedOf(copy, row) !== null;
-  return table.gesturesOf(row, { host: copy.host, aged, today: dayOf(Date.now()), contact, saving });
+  return table.gesturesOf(row, {
+    host: copy.host,
+    aged,
+    today: dayOf(Date.now()),
+    contact: followed().contact,
+    saving,
+  });
 }
 
 /** Opens the menu of a fiber, from wherever it is shown; false if its row is not known. */

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { type Answer, post } from '../lib/api.ts';
 import { askNow, followed, watchFollowed } from '../lib/board.ts';
+import { shownOf } from '../lib/follow-feed.ts';
 import { FollowedValue, useValue } from '../lib/followed-value.ts';
 import { whyNotLoaded } from '../lib/parts.tsx';
 import { toast, undoAwaited } from '../lib/toasts.ts';
@@ -76,7 +77,7 @@ export function pendingAt(row_key: string): Pending | undefined {
 }
 
 export function feedRow(row_key: string): FiberRow | undefined {
-  return followed().copy?.rows.get(row_key);
+  return shownOf(followed())?.rows.get(row_key);
 }
 
 /** The row as it is shown: with what is under way. */

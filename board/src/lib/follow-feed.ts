@@ -6,6 +6,7 @@ import {
   isHeard,
   LATE_MS,
   LIVE_ASK_MS,
+  PAINT_MS,
   POLL_MS,
   retryAfter,
   SILENT_MS,
@@ -26,7 +27,8 @@ export type Socket = { close(): void };
 
 /** What following a feed needs of its surroundings. */
 export type Surroundings = {
-  ask(since: string): Promise<Answer>;
+  /** What changed after a tag; the whole feed for an empty one, and what a board shows first for null. */
+  ask(since: string | null): Promise<Answer>;
   open(on: { message(message: LiveMessage): void; closed(): void }): Socket;
   now(): number;
   /** Keeps a copy for a page that is loaded while the daemon is gone. */
@@ -42,19 +44,26 @@ export type KeptFeed = { copy: FeedCopy; heard_at: number };
 
 export type Followed = {
   copy: FeedCopy | null;
+  /** The rows that are shown until the first copy is whole; null for none. */
+  first: FeedCopy | null;
   contact: Contact;
   /** When the copy was last known to be that of the daemon, as of the last change of the others; null before the first feed. */
   heard_at: number | null;
 };
 
+/** What a card can be shown of: a copy that is whole, or the first rows until there is one. */
+export function shownOf({ copy, first }: Followed): FeedCopy | null {
+  return copy ?? first;
+}
+
 /**
- * Keeps a copy of the feed: reads it whole once, then only what changed, by the socket as long as there is one. One
- * question is under way at a time.
+ * Keeps a copy of the feed: reads what is shown first, then it whole once, then only what changed, by the socket as long
+ * as there is one. One question is under way at a time.
  */
 export class FeedFollower {
   readonly #in: Surroundings;
   readonly #changed: () => void;
-  #followed: Followed = { copy: null, contact: { kind: 'first_load' }, heard_at: null };
+  #followed: Followed = { copy: null, first: null, contact: { kind: 'first_load' }, heard_at: null };
   /** Kept apart, so that a message that changes nothing draws nothing. */
   #heardAt: number | null = null;
   #socket: Socket | null = null;
@@ -85,7 +94,8 @@ export class FeedFollower {
     this.#callOff();
     this.#asking = true;
     this.#again = false;
-    const answer = await this.#in.ask(this.#followed.copy?.tag ?? '');
+    const { copy, first } = this.#followed;
+    const answer = await this.#in.ask(copy === null && first === null ? null : (copy?.tag ?? ''));
     this.#asking = false;
     if (this.#stopped) return;
     this.#hear(answer);
@@ -122,14 +132,22 @@ export class FeedFollower {
     const { copy } = this.#followed;
     if (answer.kind === 'same') this.#heard(copy);
     else if (answer.kind === 'feed') {
-      const { refusal } = ownRead(answer.feed);
-      const told = applyAnswer(copy, answer.feed);
-      if (refusal === null) this.#heard(told);
+      const { read, refusal } = ownRead(answer.feed);
+      const told = applyAnswer(refusal === null ? shownOf(this.#followed) : copy, answer.feed);
+      if (read !== null && 'of' in read) this.#begin(told);
+      else if (refusal === null) this.#heard(told);
       else {
         if (copy !== null || told.rows.size > 0) this.#become({ copy: told });
         this.#silent({ kind: 'refused', message: refusal.message });
       }
     } else this.#silent(answer);
+  }
+
+  /** Some rows are there to be shown; all of them are asked for once the page has had time to paint them. */
+  #begin(first: FeedCopy): void {
+    this.#heardAt = this.#in.now();
+    this.#become({ first, contact: { kind: 'polling' } });
+    this.#askAfter(PAINT_MS);
   }
 
   #heard(copy: FeedCopy | null): void {
@@ -140,7 +158,7 @@ export class FeedFollower {
     this.#socket ??= this.#open();
     const contact =
       this.#followed.contact.kind === 'live' ? this.#followed.contact : { kind: 'polling' as const };
-    this.#become({ copy, contact });
+    this.#become({ copy, first: null, contact });
     if (this.#again) void this.ask();
     else this.#askAfter(contact.kind === 'live' ? LIVE_ASK_MS : POLL_MS);
   }

@@ -17,6 +17,8 @@ export type Contact =
 /** Between asking a daemon that does not answer. */
 const RETRY_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
 export const BOOTING_MS = 1_000;
+/** How long the first rows have the page, and the daemon, for themselves. */
+export const PAINT_MS = 100;
 export const POLL_MS = 5_000;
 /** Between questions while the socket is open. */
 export const LIVE_ASK_MS = 15_000;

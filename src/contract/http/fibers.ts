@@ -46,14 +46,24 @@ export type FibersWhole = z.infer<typeof fibersWholeSchema>;
 
 export const fibersReplySchema = z.union([fibersWholeSchema, fibersFeedSchema, fibersDeltaSchema]);
 
-/** `GET /fibers/composite?since=` (RPL-2): `since` is the `tag` of a copy; without it every row is answered. */
-export const compositeFibersQuerySchema = fibersQuerySchema.pick({ since: true });
+/**
+ * `GET /fibers/composite?since=&first=` (RPL-2): `since` is the `tag` of a copy; without it every row is answered. `first`
+ * without a tag answers the rows of this host that a board shows first, where it has many; then no tag is answered.
+ */
+export const compositeFibersQuerySchema = fibersQuerySchema.pick({ since: true }).extend({
+  first: flagSchema.optional(),
+});
 
+const fibersReadSchema = z.union([
+  /** `of`: how many rows there are, where `fibers` has only the `first` ones. */
+  fibersWholeSchema.extend({ of: z.number().int().optional() }),
+  fibersDeltaSchema,
+]);
 /**
  * `tag` names the rows of all hosts together, and is null while some of them are not known. The read of a host is whole,
  * or what changed after `since`.
  */
-export const fibersCompositeSchema = compositeOf(z.union([fibersWholeSchema, fibersDeltaSchema])).extend({
+export const fibersCompositeSchema = compositeOf(fibersReadSchema).extend({
   tag: z.string().nullable(),
 });
 export type FibersComposite = z.infer<typeof fibersCompositeSchema>;

@@ -134,6 +134,8 @@ export const pollerCalls = {
     output: z.object({ etag: z.string().nullable(), state: feedStateSchema }),
     deadline_ms: 10_000,
   },
+  /** The feed with the rows alone that a board shows first, as bulk; without bulk where all are read at once. */
+  feed_first: { input: z.object({}), output: z.object({}), deadline_ms: 10_000 },
   /** The changes of one variant after an entity tag. */
   feed_changes: {
     input: z.object({ svc: z.boolean(), since: z.string() }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, FeedFollower, type KeptFeed } from '../../../board/src/lib/follow-feed.ts';
+import { type Answer, FeedFollower, type KeptFeed, shownOf } from '../../../board/src/lib/follow-feed.ts';
 import type { FiberRow, LiveMessage } from '../../../board/src/model/wire.ts';
 import { delta as changesTo, compositeOf, row, whole as wholeFeed } from '../model/rows.ts';
 
@@ -7,7 +7,7 @@ import { delta as changesTo, compositeOf, row, whole as wholeFeed } from '../mod
 class World {
   now = 0;
   kept: KeptFeed | null = null;
-  readonly asked: string[] = [];
+  readonly asked: (string | null)[] = [];
   readonly sockets: { message(message: LiveMessage): void; closed(): void; open: boolean }[] = [];
   #timers: { at: number; run: () => void }[] = [];
   #answer: ((answer: Answer) => void) | null = null;
@@ -105,20 +105,52 @@ describe('following the feed', () => {
     expect(world.kind).toBe('live');
     world.sockets[0]!.message({ feed: 'fibers', since: 't-1', ...changes([row({ name: 'two' })], 't-2') });
     expect(world.names).toEqual(['two']);
-    expect(world.asked).toEqual(['']);
+    expect(world.asked).toEqual([null]);
+  });
+
+  it('shows the first rows of many until it has read all, and keeps those that did not change', async () => {
+    const world = new World();
+    void world.follower.ask();
+    const first = row({ name: 'one' });
+    await world.answer({ kind: 'feed', feed: wholeFeed([first], { tag: null, of: 2 }) });
+    expect(world).toMatchObject({ kind: 'polling', names: [], sockets: [] });
+    const shown = shownOf(world.follower.followed);
+    expect([...(shown?.rows.values() ?? [])]).toEqual([expect.objectContaining({ name: 'one' })]);
+    world.pass(100);
+    expect(world.asked).toEqual([null, '']);
+    await world.answer(whole([{ ...first }, row({ path: '/s/two/two.md', name: 'two' })], 't-1'));
+    expect(world.names).toEqual(['one', 'two']);
+    const { copy, first: left } = world.follower.followed;
+    expect(left).toBeNull();
+    expect([...copy!.rows.values()][0]).toBe([...shown!.rows.values()][0]);
+    expect(world.sockets).toHaveLength(1);
+  });
+
+  it('goes on with the first rows, and asks for all, while a daemon that told them is gone', async () => {
+    const world = new World();
+    void world.follower.ask();
+    await world.answer({ kind: 'feed', feed: wholeFeed([row({ name: 'one' })], { tag: null, of: 2 }) });
+    world.pass(100);
+    await world.answer({ kind: 'gone' });
+    expect(world).toMatchObject({ kind: 'gone', names: [] });
+    expect(shownOf(world.follower.followed)?.rows.size).toBe(1);
+    world.pass(1_000);
+    expect(world.asked).toEqual([null, '', '']);
+    await world.answer(whole([row({ name: 'one' })], 't-1'));
+    expect(world.names).toEqual(['one']);
   });
 
   it('asks what changed after a message that does not follow, one question at a time', async () => {
     const world = await livingWorld();
     world.sockets[0]!.message({ feed: 'fibers', tag: 't-5' });
     world.sockets[0]!.message({ feed: 'fibers', tag: 't-6' });
-    expect(world.asked).toEqual(['', 't-1']);
+    expect(world.asked).toEqual([null, 't-1']);
     await world.answer(delta([row({ name: 'five' })], 't-5'));
-    expect(world.asked).toEqual(['', 't-1', 't-5']);
+    expect(world.asked).toEqual([null, 't-1', 't-5']);
     await world.answer(delta([row({ name: 'six' })], 't-6'));
     expect(world.names).toEqual(['six']);
     world.pass(15_000);
-    expect(world.asked).toEqual(['', 't-1', 't-5', 't-6']);
+    expect(world.asked).toEqual([null, 't-1', 't-5', 't-6']);
   });
 
   it('polls every five seconds while there is no socket, and tries for one each time', async () => {
@@ -134,7 +166,7 @@ describe('following the feed', () => {
     expect(world).toMatchObject({ kind: 'polling', names: ['polled'] });
     world.sockets[2]!.message({ feed: 'fibers', tag: 't-2' });
     expect(world.kind).toBe('live');
-    expect(world.asked).toEqual(['', 't-1', 't-1']);
+    expect(world.asked).toEqual([null, 't-1', 't-1']);
   });
 
   it('keeps what it has while the daemon is gone, and asks again after 1, 2, 4, 8 and 15 seconds', async () => {
@@ -152,7 +184,7 @@ describe('following the feed', () => {
     world.sockets[1]!.message({ feed: 'fibers', tag: 'u-1' });
     expect(world).toMatchObject({ kind: 'live', names: ['back'] });
     // A whole feed is never asked for again; a daemon that does not know the tag sends one.
-    expect(world.asked.filter((since) => since === '')).toHaveLength(1);
+    expect(world.asked.filter((since) => !since)).toHaveLength(1);
   });
 
   it('takes a copy that slept for old until it is asked anew, also while a question is under way', async () => {
@@ -168,7 +200,7 @@ describe('following the feed', () => {
     world.now += 3_600_000;
     void world.follower.ask();
     expect(world.kind).toBe('late');
-    expect(world.asked).toEqual(['', 't-1', 't-1']);
+    expect(world.asked).toEqual([null, 't-1', 't-1']);
   });
 
   it('lets go of a socket whose daemon does not answer, and hears it no more', async () => {
@@ -225,9 +257,9 @@ describe('following the feed', () => {
     expect(world.kind).toBe('live');
     for (let ms = 0; ms < 2_500; ms += 500) world.pass(500);
     expect(world.follower.followed).toMatchObject({ contact: { kind: 'late' }, heard_at: 10_000 });
-    expect(world.asked).toEqual(['', 't-1']);
+    expect(world.asked).toEqual([null, 't-1']);
     world.sockets[0]!.message({ feed: 'fibers', tag: 't-1' });
-    expect(world).toMatchObject({ kind: 'live', asked: ['', 't-1'] });
+    expect(world).toMatchObject({ kind: 'live', asked: [null, 't-1'] });
     expect(world.sockets[0]!.open).toBe(true);
   });
 
@@ -259,7 +291,7 @@ describe('following the feed', () => {
     expect(world.follower.followed.contact).toMatchObject({ kind: 'refused', message: 'host-a is down.' });
     expect(world.names).toEqual(['one', 'theirs']);
     world.pass(1_000);
-    expect(world.asked).toEqual(['', 't-1', 't-1']);
+    expect(world.asked).toEqual([null, 't-1', 't-1']);
   });
 
   it('shows no board before a host that answers has told its fibers once', async () => {
@@ -292,6 +324,6 @@ describe('following the feed', () => {
     expect(world).toMatchObject({ waiting: [] });
     expect(world.sockets[0]!.open).toBe(false);
     await world.follower.ask();
-    expect(world.asked).toEqual(['']);
+    expect(world.asked).toEqual([null]);
   });
 });

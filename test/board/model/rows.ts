@@ -55,7 +55,10 @@ export const blocked = {
 const STANDING = { state: 'fresh', last_ok_at: null, error: null, build: 'abc1234' } as const;
 
 /** How the feed of host-a is answered that is whole. */
-export function whole(fibers: readonly FiberRow[], of: Partial<FibersWhole> = {}): FibersComposite {
+export function whole(
+  fibers: readonly FiberRow[],
+  of: Partial<FibersWhole & { of: number }> = {},
+): FibersComposite {
   const read: FibersWhole = {
     host: 'host-a',
     state: 'fresh',
