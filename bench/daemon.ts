@@ -175,6 +175,7 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
         XDG_CACHE_HOME: process.env.BENCH_CACHE ?? join(folder, 'k'),
         BENCH_LOOP_FILE: loop_file,
         SVC_LISTEN: '127.0.0.1:0',
+        SVC_BUSY_LOAD: '0',
         SVC_HOST: BENCH_HOST,
         SVC_DATA_DIR: data,
         SVC_CONFIG_DIR: config,

@@ -349,6 +349,13 @@ export const SETTINGS = {
   ),
   start_burst: whole('SVC_START_BURST', 100, 1, 'Workers started at once before starts are spaced'),
   start_spacing_ms: whole('SVC_START_SPACING_MS', 1_000, 0, 'Time between two starts after that'),
+  busy_load: whole(
+    'SVC_BUSY_LOAD',
+    4,
+    0,
+    'Load for each core above which workers are started one by one; 0 turns that off',
+  ),
+  busy_spacing_ms: whole('SVC_BUSY_SPACING_MS', 20_000, 0, 'Time between two starts on a busy machine'),
   worker_nice: whole(
     'SVC_WORKER_NICE',
     5,

@@ -27,6 +27,7 @@ import { readBootId } from '../platform/boot-id.ts';
 import type { Disks } from '../platform/disks.ts';
 import { findExecutable, silentFolders } from '../platform/find-executable.ts';
 import { createGitWorktrees } from '../platform/git-worktrees.ts';
+import { readMachinePressure } from '../platform/machine-pressure.ts';
 import { machineMemory, readMachineResources } from '../platform/machine-resources.ts';
 import { openMemoryGroups } from '../platform/memory-groups.ts';
 import { findMuxOwner, type MuxOwner } from '../platform/mux-owner.ts';
@@ -200,8 +201,11 @@ export async function connectWorld(options: {
       new StartGate({
         policy: startPolicy(settings, limits),
         look: () => ({
-          ...readMachineResources({ platform, uid, server_pid: options.serverPid() }),
-          workers_memory: workerMemory.headroom(),
+          free: {
+            ...readMachineResources({ platform, uid, server_pid: options.serverPid() }),
+            workers_memory: workerMemory.headroom(),
+          },
+          pressure: readMachinePressure(platform),
         }),
         clock,
       }),

@@ -201,6 +201,8 @@ export class Bed {
       SVC_TMUX_SOCKET: this.socket,
       SVC_LISTEN: '127.0.0.1:0',
       SVC_POLL_INTERVAL_MS: '500',
+      // Many tests share this machine.
+      SVC_BUSY_LOAD: '0',
       ...options.env,
     };
     this.#writeAgents(options.pace ?? [100, 300]);

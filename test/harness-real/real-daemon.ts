@@ -134,6 +134,8 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
     SVC_STORES: store,
     SVC_TMUX_SOCKET: socket,
     SVC_POLL_INTERVAL_MS: '1000',
+    // Many tests share this machine.
+    SVC_BUSY_LOAD: '0',
     // As wide as a terminal is by default.
     COLUMNS: '80',
     // The home is new each time; compiling everything again would be most of the test's time.

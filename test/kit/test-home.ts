@@ -102,6 +102,8 @@ export class TestHome {
       SVC_POLL_INTERVAL_MS: '300',
       SVC_KILL_GRACE_MS: '300',
       SVC_DISCOVERY: 'off',
+      // Many tests share this machine.
+      SVC_BUSY_LOAD: '0',
       ...settings,
     };
     open.add(this.root);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
 import { memoryBytes } from '../../contract/memory-max.ts';
+import type { MachinePressure } from '../../platform/machine-pressure.ts';
 import type { MemoryLimits } from '../run-directory/worker-memory.ts';
 
 /**
@@ -21,6 +22,9 @@ export type StartPolicy = {
   /** Starts that need no spacing, and the spacing of those after them, in milliseconds. */
   burst: number;
   spacing_ms: number;
+  /** The load for each core above which the machine is busy, 0 for never; and the spacing of starts meanwhile. */
+  busy_load: number;
+  busy_spacing_ms: number;
 };
 
 /** Starts so far: those of young workers, oldest first, and the time until which the spacing is used up. */
@@ -29,11 +33,18 @@ export type StartRecord = { young: readonly number[]; paced_until: number };
 /** What holds new starts back. `free` is reduced by what workers that just started are expected to use. */
 export type ResourceHold =
   | { what: Resource; free: number; floor: number; young: number }
-  | { what: 'pace'; burst: number; next_at: number };
+  | { what: 'pace'; burst: number; next_at: number }
+  | { what: 'busy'; with: Busy; next_at: number };
+
+/** What a machine is busy with: processes that run or wait, or that wait for memory, for a share of the time. */
+export type Busy = { load: number; cores: number; most: number } | { memory: number };
+
+/** What the machine tells of itself. */
+export type MachineLook = { free: FreeResources; pressure: MachinePressure };
 
 /** Whether a worker may be started now; reads nothing but its arguments. */
 export function judgeStart(
-  free: FreeResources,
+  { free, pressure }: MachineLook,
   policy: StartPolicy,
   record: StartRecord,
   now: number,
@@ -46,7 +57,27 @@ export function judgeStart(
     if (left < policy.floors[what]) return { what, free: left, floor: policy.floors[what], young };
   }
   const next_at = pacedUntil(record, policy, now) - (policy.burst - 1) * policy.spacing_ms;
-  return next_at > now ? { what: 'pace', burst: policy.burst, next_at } : null;
+  if (next_at > now) return { what: 'pace', burst: policy.burst, next_at };
+  const busy = busyWith(pressure, policy);
+  const last = record.young.findLast((at) => at <= now);
+  if (busy === null || last === undefined || last + policy.busy_spacing_ms <= now) return null;
+  return { what: 'busy', with: busy, next_at: last + policy.busy_spacing_ms };
+}
+
+/** A share of the time in which some process waits for memory from which on the machine is busy. */
+const MEMORY_WAITS = 0.2;
+/** The load falls slowly: while processes wait for a processor for less of the time, the machine is busy no more. */
+const PROCESSOR_WAITS = 0.5;
+
+/** Null for a machine that has time for another worker. */
+export function busyWith(
+  { load, cores, waiting, memory }: MachinePressure,
+  { busy_load }: Pick<StartPolicy, 'busy_load'>,
+): Busy | null {
+  if (busy_load === 0) return null;
+  if ((memory ?? 0) >= MEMORY_WAITS) return { memory: memory ?? 0 };
+  const most = busy_load * cores;
+  return load > most && (waiting ?? 1) >= PROCESSOR_WAITS ? { load, cores, most } : null;
 }
 
 /** The record with one more start. */
@@ -83,14 +114,14 @@ const FRESH_MS = 500;
 /** Holds new starts of the poller back while the machine is short of what they need. */
 export class StartGate {
   readonly #policy: StartPolicy;
-  readonly #look: () => FreeResources;
+  readonly #look: () => MachineLook;
   readonly #clock: Clock;
   #record: StartRecord = { young: [], paced_until: 0 };
-  #seen: { at: number; free: FreeResources } | null = null;
+  #seen: { at: number; look: MachineLook } | null = null;
   /** Fibers that waited for nothing else at the last check. */
   waiting = 0;
 
-  constructor(options: { policy: StartPolicy; look: () => FreeResources; clock: Clock }) {
+  constructor(options: { policy: StartPolicy; look: () => MachineLook; clock: Clock }) {
     this.#policy = options.policy;
     this.#look = options.look;
     this.#clock = options.clock;
@@ -99,8 +130,8 @@ export class StartGate {
   hold(): ResourceHold | null {
     const now = this.#clock.now();
     if (this.#seen === null || Math.abs(now - this.#seen.at) >= FRESH_MS)
-      this.#seen = { at: now, free: this.#look() };
-    return judgeStart(this.#seen.free, this.#policy, this.#record, now);
+      this.#seen = { at: now, look: this.#look() };
+    return judgeStart(this.#seen.look, this.#policy, this.#record, now);
   }
 
   /** Counts a start from its beginning, whoever requested it; the returned function takes back one that failed. */
@@ -132,6 +163,8 @@ export function startPolicy(
     | 'floor_terminals'
     | 'start_burst'
     | 'start_spacing_ms'
+    | 'busy_load'
+    | 'busy_spacing_ms'
   >,
   limits: MemoryLimits,
 ): StartPolicy {
@@ -145,8 +178,10 @@ export function startPolicy(
       terminals: settings.floor_terminals,
     },
     each: { ...EACH, memory: each, workers_memory: each },
-    young_ms: YOUNG_MS,
+    young_ms: Math.max(YOUNG_MS, settings.busy_spacing_ms),
     burst: settings.start_burst,
     spacing_ms: settings.start_spacing_ms,
+    busy_load: settings.busy_load,
+    busy_spacing_ms: settings.busy_spacing_ms,
   };
 }

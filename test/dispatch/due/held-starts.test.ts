@@ -63,6 +63,22 @@ describe('starts on a machine that is short', () => {
     });
   });
 
+  it('are made one by one while it is busy, and a person passes that', async () => {
+    world.pressure = { load: 21.3, cores: 2, waiting: 0.97, memory: 0 };
+    for (const id of ['a', 'b', 'c']) world.fiber(id);
+    await round();
+    expect(starts()).toBe(1);
+    const why = await world.run(daemon.dispatcher.why('c', { look: true }));
+    expect(why.first).toMatchObject({ gate: 'resources' });
+    expect(why.first?.message).toContain('this machine is busy (load 21.3 on 2 cores, above 8)');
+    await pass(19_000);
+    expect(starts()).toBe(1);
+    await pass(10_000);
+    expect(starts()).toBe(2);
+    await world.run(daemon.dispatcher.dispatch({ fiber_id: 'c' }));
+    expect(starts()).toBe(3);
+  });
+
   it('are spaced after a burst, where the system tells nothing', async () => {
     world.start_policy = { ...world.start_policy, burst: 20, spacing_ms: 1_000 };
     daemon = world.boot({ released: true });

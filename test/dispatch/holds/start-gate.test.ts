@@ -17,6 +17,8 @@ const policy: StartPolicy = {
   young_ms: 30_000,
   burst: 3,
   spacing_ms: 1_000,
+  busy_load: 4,
+  busy_spacing_ms: 20_000,
 };
 const plenty: FreeResources = {
   memory: 20e9,
@@ -32,6 +34,8 @@ const untold: FreeResources = {
   descriptors: null,
   terminals: null,
 };
+const PRESSURE = { load: 0, cores: 2, waiting: 0, memory: 0 };
+const quiet = (free: FreeResources) => ({ free, pressure: PRESSURE });
 const none: StartRecord = { young: [], paced_until: 0 };
 const NOW = 1_000_000;
 
@@ -90,14 +94,14 @@ describe('the gate of the machine’s resources', () => {
       null,
     ],
   ] as [string, FreeResources, StartRecord, unknown][])('sees %s', (_what, free, record, hold) => {
-    expect(judgeStart(free, policy, record, NOW)).toEqual(hold);
+    expect(judgeStart(quiet(free), policy, record, NOW)).toEqual(hold);
   });
 
   it('lets a burst through at once, then one start each spacing, and the whole burst again after a rest', () => {
     let record = none;
     const startedAt: number[] = [];
     for (let now = NOW; now < NOW + 5_000; now += 250) {
-      while (judgeStart(untold, policy, record, now) === null) {
+      while (judgeStart(quiet(untold), policy, record, now) === null) {
         record = withStart(record, policy, now);
         startedAt.push(now - NOW);
       }
@@ -105,10 +109,32 @@ describe('the gate of the machine’s resources', () => {
     expect(startedAt).toEqual([0, 0, 0, 1_000, 2_000, 3_000, 4_000]);
     const rested = NOW + 20_000;
     for (let count = 0; count < 3; count += 1) {
-      expect(judgeStart(untold, policy, record, rested)).toBeNull();
+      expect(judgeStart(quiet(untold), policy, record, rested)).toBeNull();
       record = withStart(record, policy, rested);
     }
-    expect(judgeStart(untold, policy, record, rested)).toMatchObject({ what: 'pace' });
+    expect(judgeStart(quiet(untold), policy, record, rested)).toMatchObject({ what: 'pace' });
+  });
+
+  const BUSY = { load: 8.1, cores: 2, waiting: 0.9, memory: 0 };
+  it.each([
+    ['a load above the bound', {}, { load: 8.1, cores: 2, most: 8 }],
+    [
+      'such a load where the kernel tells no more',
+      { waiting: null, memory: null },
+      { load: 8.1, cores: 2, most: 8 },
+    ],
+    ['the bound', { load: 8 }, null],
+    ['a load that is over by now', { waiting: 0.4 }, null],
+    ['processes that wait for memory', { load: 1, memory: 0.34 }, { memory: 0.34 }],
+    ['processes that seldom do', { load: 1, memory: 0.19 }, null],
+  ])('spaces starts for %s', (_what, of, busy) => {
+    const machine = { free: plenty, pressure: { ...BUSY, ...of } };
+    const record = withStart(none, policy, NOW);
+    const at = (later: number) => judgeStart(machine, policy, record, NOW + later);
+    expect(judgeStart(machine, policy, none, NOW)).toBeNull();
+    expect(at(19_999)).toEqual(busy && { what: 'busy', with: busy, next_at: NOW + 20_000 });
+    expect(at(20_000)).toBeNull();
+    expect(judgeStart(machine, { ...policy, busy_load: 0 }, record, NOW)).toBeNull();
   });
 
   it('takes back a start that came to nothing', () => {
@@ -128,7 +154,7 @@ describe('the gate of the machine’s resources', () => {
           const starts: number[] = [];
           for (const wait of waits) {
             now += wait;
-            if (judgeStart({ ...plenty, memory }, generous, record, now) !== null) continue;
+            if (judgeStart(quiet({ ...plenty, memory }), generous, record, now) !== null) continue;
             record = withStart(record, generous, now);
             starts.push(now);
           }
@@ -151,7 +177,7 @@ describe('the gate of the machine’s resources', () => {
         fc.double({ min: 0, max: 2, noNaN: true }),
         (what, share) => {
           const free = { ...untold, [what]: share * policy.floors[what] };
-          const hold = judgeStart(free, policy, none, NOW);
+          const hold = judgeStart(quiet(free), policy, none, NOW);
           expect(hold?.what).toBe(free[what]! < policy.floors[what] ? what : undefined);
         },
       ),
@@ -183,6 +209,16 @@ describe('the gate of the machine’s resources', () => {
       { what: 'pace', burst: 3, next_at: 0 },
       '3 workers were started in one go, and further ones are spaced; the next may start at 1970-01-01T00:00:00.000Z',
       'SVC_START_SPACING_MS',
+    ],
+    [
+      { what: 'busy', with: { load: 21.34, cores: 2, most: 8 }, next_at: 0 },
+      'this machine is busy (load 21.3 on 2 cores, above 8), and workers are started one by one; the next may start at 1970-01-01T00:00:00.000Z',
+      'SVC_BUSY_LOAD',
+    ],
+    [
+      { what: 'busy', with: { memory: 0.34 }, next_at: 0 },
+      'this machine is busy (processes waited for memory in 34 % of the last 10 seconds), and workers are started one by one; the next may start at 1970-01-01T00:00:00.000Z',
+      'SVC_BUSY_LOAD',
     ],
   ] as const)('is told with figure, floor and setting (%j)', (hold, message, setting) => {
     const told = explainResources(hold);

@@ -45,6 +45,7 @@ import type { PastSession } from '../../../src/harness/transcripts/past-session.
 import type { TurnEnd } from '../../../src/harness/transcripts/turn-end.ts';
 import type { UsageSign } from '../../../src/harness/transcripts/usage-limit.ts';
 import type { WorktreePlace } from '../../../src/platform/git-worktrees.ts';
+import type { MachinePressure } from '../../../src/platform/machine-pressure.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
 import { FakeAppServer } from './fake-app-server.ts';
 import { FakeDocuments } from './fake-documents.ts';
@@ -146,6 +147,7 @@ export class FakeWorld {
     descriptors: null,
     terminals: null,
   };
+  pressure: MachinePressure = { load: 0, cores: 2, waiting: null, memory: null };
   start_policy: StartPolicy = startPolicy(readSettings({}), {
     machine: 24e9,
     worker: 12e9,
@@ -376,7 +378,11 @@ export class FakeWorld {
       not_ours: new Map(),
       most_workers: this.most_workers,
       place_kept_ms: this.place_kept_ms,
-      starts: new StartGate({ policy: this.start_policy, look: () => this.free, clock: this.clock }),
+      starts: new StartGate({
+        policy: this.start_policy,
+        look: () => ({ free: this.free, pressure: this.pressure }),
+        clock: this.clock,
+      }),
       owed: new Map(),
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };

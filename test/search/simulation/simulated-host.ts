@@ -9,7 +9,7 @@ import { readSettings } from '../../../src/config/settings.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
 import type { CallInput, CallOutput } from '../../../src/contract/threads/call-table.ts';
 import { pollerCalls } from '../../../src/contract/threads/poller.ts';
-import { type FreeResources, StartGate, startPolicy } from '../../../src/dispatch/holds/start-gate.ts';
+import { type MachineLook, StartGate, startPolicy } from '../../../src/dispatch/holds/start-gate.ts';
 import { startPoller } from '../../../src/dispatch/poller.ts';
 import { RunDirectories } from '../../../src/dispatch/run-directory/run-directories.ts';
 import type { WorkerMemory } from '../../../src/dispatch/run-directory/worker-memory.ts';
@@ -56,12 +56,9 @@ const TIMES = {
 
 /** A machine on which no worker waits for room. */
 const ROOMY = { machine: 24e9, worker: 12e9, total: 20.4e9 };
-const PLENTY: FreeResources = {
-  memory: null,
-  workers_memory: null,
-  processes: null,
-  descriptors: null,
-  terminals: null,
+const PLENTY: MachineLook = {
+  free: { memory: null, workers_memory: null, processes: null, descriptors: null, terminals: null },
+  pressure: { load: 0, cores: 1, waiting: null, memory: null },
 };
 const NO_MEMORY_GROUPS: WorkerMemory = {
   entry: () => null,

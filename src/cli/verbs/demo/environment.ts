@@ -44,6 +44,8 @@ export function demoEnvironment(env: NodeJS.ProcessEnv, root: string): NodeJS.Pr
     SVC_HOST: DEMO_HOST,
     SVC_TMUX_SOCKET: demoSocket(root),
     SVC_POLL_INTERVAL_MS: env.SVC_POLL_INTERVAL_MS ?? '2000',
+    // Its workers cost nothing, and are to be seen at once.
+    SVC_BUSY_LOAD: '0',
     SVC_LOG_LEVEL: env.SVC_LOG_LEVEL ?? 'error',
     SVC_DEMO: '1',
   };
