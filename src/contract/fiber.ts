@@ -148,6 +148,8 @@ export const runViewSchema = appIdentitySchema.extend({
    * conversation asks for a person; `unknown`: no information.
    */
   phase: z.enum(['working', 'waiting', 'attention', 'idle', 'unknown']),
+  /** Of a worker that runs: nobody has known for a minute what it does. */
+  needs_look: z.literal(true).optional(),
   /** Since when, if known. */
   phase_since: z.number().nullable(),
   /** The source: a hook of the agent program, the growth of its transcript, or the app server. */

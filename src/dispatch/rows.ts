@@ -11,7 +11,7 @@ import type { Feed, RowFacts } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
 import { viewNotOurs } from './holds/not-ours.ts';
 import { recordChange } from './run/document-changes.ts';
-import { restsAt } from './run/run-phase.ts';
+import { needsLookAt, restsAt } from './run/run-phase.ts';
 import { followDocuments, viewRun } from './run/runs.ts';
 import { sharing, workersByTree } from './run/work-trees.ts';
 import { keyOf } from './world/documents.ts';
@@ -150,7 +150,7 @@ export class Rows {
     const times = [
       ...[facts.paused_until, facts.limited_until, facts.cooldown_until, facts.elsewhere?.until],
       facts.due?.kind === 'later' ? facts.due.next : null,
-      run === undefined ? null : restsAt(run),
+      ...(run === undefined ? [] : [restsAt(run), needsLookAt(run)]),
     ];
     const later = times.filter((at): at is number => at != null && at > facts.now);
     return later.length === 0 ? null : Math.min(...later);

@@ -243,7 +243,10 @@ function bandOf(row: FiberRow, state: CardState): Band | null {
     if (state === 'working')
       return { tone: 'agent', since: runtime.started_at, active_at: runtime.last_activity_at };
     if (state === 'unknown')
-      return { tone: 'quiet', text: 'Its session runs, but does not say what its worker does.' };
+      return {
+        tone: 'quiet',
+        text: `Its session runs, but does not say what its worker does.${runtime.needs_look ? ' Look at its screen.' : ''}`,
+      };
     return null;
   }
   if (state === 'blocked' && blocked !== undefined) return { tone: 'fault', text: sentence(blocked.message) };

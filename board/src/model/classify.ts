@@ -46,5 +46,6 @@ export function returnDay(row: FiberRow, state: CardState, today: Day): Day | nu
 /** The column of a fiber in this state; that of a pinned role at rest is its rail alone. */
 export function placeOf(row: FiberRow, state: CardState, today: Day): Place {
   if (row.tags.includes('cycle')) return null;
+  if (state === 'unknown' && row.runtime?.needs_look === true) return 'needs_you';
   return returnDay(row, state, today) === undefined ? PLACE_OF_STATE[state] : 'resting';
 }

@@ -36,7 +36,8 @@ export function inFlightItems(
   by: Facet | null = null,
 ): Item[] {
   const items = [
-    ...group('Needs you', needs_you, by),
+    ...group('Needs you', ofState(needs_you, 'waiting'), by),
+    ...group('Needs a look', ofState(needs_you, 'unknown'), by),
     ...group('Working', ofState(working, 'working', 'idle'), by),
     ...group('State unknown', ofState(working, 'unknown'), by),
     ...group('Starting', ofState(working, 'launching', 'due'), by),
@@ -57,7 +58,8 @@ export function reviewItems({ review }: Pick<Desk, 'review'>, by: Facet | null =
 /** What a person on a phone has to answer, mend or judge. */
 export function yourItems({ needs_you, blocked, review }: Desk, by: Facet | null = null): Item[] {
   const items = [
-    ...group('Asking now', needs_you, by),
+    ...group('Asking now', ofState(needs_you, 'waiting'), by),
+    ...group('Needs a look', ofState(needs_you, 'unknown'), by),
     ...group('Cannot start', ofState(blocked, 'blocked'), by),
     ...group('Awaiting review', review, by),
   ];

@@ -1,7 +1,7 @@
 import type { RunView } from '../../contract/fiber.ts';
 import type { PhaseSign } from '../run-directory/phase-signs.ts';
 
-export type RunPhase = Pick<RunView, 'phase' | 'phase_since' | 'phase_source' | 'said'>;
+export type RunPhase = Pick<RunView, 'phase' | 'phase_since' | 'phase_source' | 'said' | 'needs_look'>;
 
 /** A worker of which no hook tells works if its transcript grew within this many milliseconds. */
 const WORKING_MS = 120_000;
@@ -11,6 +11,16 @@ const LAST_WORDS_MS = 5_000;
 /** When a worker whose transcript does not grow any more is no longer taken to work for its growth. */
 export function restsAt({ last_activity_at }: { last_activity_at: number | null }): number | null {
   return last_activity_at === null ? null : last_activity_at + WORKING_MS;
+}
+
+/** How long nobody may know what a worker does before a person is asked to look. */
+const UNKNOWN_MS = 60_000;
+
+type Seen = { last_activity_at: number | null; started_at: number };
+
+/** When a person is asked to look at a worker of which nothing more is heard. */
+export function needsLookAt(seen: Seen): number {
+  return Math.max(seen.started_at, restsAt(seen) ?? 0) + UNKNOWN_MS;
 }
 
 /** Nothing is known of it. */
@@ -26,12 +36,12 @@ export const UNKNOWN_PHASE: RunPhase = {
  * one; one that the agent stopped gives way to a transcript that grows after it, as when a person typed where no
  * hook tells. Without a sign only growth is known, and of a quiet worker nothing.
  */
-export function phaseOf(facts: {
-  sign: PhaseSign | null;
-  last_activity_at: number | null;
-  started_at: number;
-  now: number;
-}): RunPhase {
+export function phaseOf(facts: Seen & { sign: PhaseSign | null; now: number }): RunPhase {
+  const told = toldPhase(facts);
+  return told.phase === 'unknown' && facts.now >= needsLookAt(facts) ? { ...told, needs_look: true } : told;
+}
+
+function toldPhase(facts: Seen & { sign: PhaseSign | null; now: number }): RunPhase {
   const { sign, last_activity_at, started_at, now } = facts;
   const grew = last_activity_at !== null && now - last_activity_at < WORKING_MS;
   if (sign === null || sign.at < started_at) {

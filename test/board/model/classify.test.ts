@@ -31,6 +31,12 @@ describe('where a fiber stands', () => {
     ['in need of attention', { ...armed, runtime: live({ phase: 'attention' }) }, 'waiting', 'needs_you'],
     ['idle', { ...armed, runtime: live({ phase: 'idle' }) }, 'idle', 'working'],
     ['running, phase unknown', { ...armed, runtime: live({ phase: 'unknown' }) }, 'unknown', 'working'],
+    [
+      'running, phase unknown for long',
+      { ...armed, runtime: live({ phase: 'unknown', needs_look: true }) },
+      'unknown',
+      'needs_you',
+    ],
     ['running, session unknown', { ...armed, runtime: live({ state: 'unknown' }) }, 'unknown', 'working'],
     ['pinned at rest', { svc: { kind: 'pinned' } }, 'parked', null],
     ['pinned with a worker', { svc: { kind: 'pinned' }, runtime: live() }, 'working', 'working'],

@@ -20,6 +20,23 @@ const sign = (phase: PhaseSign['phase'], before: number, said: string | null = n
 });
 
 describe('the phase of a running worker', () => {
+  it.each([
+    ['a worker that never told anything', null, null, 59_999, 60_000],
+    ['one whose transcript rests', null, 1_000_000, 1_179_999, 1_180_000],
+    ['one whose transcript grew after its last hook', 0, 1_000_000, 1_179_999, 1_180_000],
+    ['one that is known to be idle', 1_000_000, 1_000_000, 9_000_000, null],
+  ])(
+    '[P16] asks a person to look a minute after it became unknown: %s',
+    (_, idle_at, grew_at, not_yet, from) => {
+      const told =
+        idle_at === null ? null : { at: idle_at, session: 's', phase: 'idle' as const, said: null };
+      const asks = (now: number) =>
+        phaseOf({ sign: told, last_activity_at: grew_at, started_at: 0, now }).needs_look ?? false;
+      expect(asks(not_yet)).toBe(false);
+      expect(asks(from ?? 99_000_000)).toBe(from !== null);
+    },
+  );
+
   it('[P16] is that of the latest sign of its session, whatever hook wrote first', () => {
     const [working, idle, foreign] = [sign('working', 20), sign('idle', 10), sign('attention', 0)];
     const signs = [sign('idle', 90), idle, working, { ...foreign, session: 'other' }];
@@ -87,7 +104,13 @@ describe('the phase of a running worker', () => {
     ],
   ])('[P16] is %s', (_title, told, active_before, [phase, since_before, source, said]) => {
     const last_activity_at = active_before === null ? null : NOW - active_before;
-    expect(phaseOf({ sign: told, last_activity_at, started_at: STARTED, now: NOW })).toEqual({
+    const { needs_look: _, ...seen } = phaseOf({
+      sign: told,
+      last_activity_at,
+      started_at: STARTED,
+      now: NOW,
+    });
+    expect(seen).toEqual({
       phase,
       phase_since: since_before === null ? null : NOW - since_before,
       phase_source: source,

@@ -74,7 +74,8 @@ function standingOf(row: PlacedRow, host: string): Standing {
   if (runtime !== undefined) {
     const starts = runtime.state === 'claimed' || runtime.state === 'starting';
     const asks = runtime.phase === 'waiting' || runtime.phase === 'attention';
-    return { place: stopsWorker(row) || (asks && !starts) ? 'needs_you' : 'working' };
+    const needed = stopsWorker(row) || (asks && !starts) || runtime.needs_look === true;
+    return { place: needed ? 'needs_you' : 'working' };
   }
   if (status === 'open')
     return svc?.kind === 'pinned' ? { place: null } : { place: 'drafts', may_rest: true };

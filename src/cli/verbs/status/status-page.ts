@@ -152,6 +152,8 @@ function needOf(row: PlacedRow, place: Place, asked: Asked): StatusLine | null {
       );
     const { phase_since, mux_session } = runtime;
     if (place !== 'needs_you') return null;
+    if (runtime.needs_look)
+      return line('runs, and does not say what it does', phase_since, `attach ${named}`);
     if (!isOpen(runtime, now)) return null;
     const { shares_folder_with } = row;
     return {

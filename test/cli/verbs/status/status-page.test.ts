@@ -83,6 +83,12 @@ describe('what needs a person', () => {
       'its last turn ended: Which one?',
       'svc send f0 "…"',
     ],
+    [
+      'a worker of which nobody knows what it does',
+      { runtime: run({ phase: 'unknown', needs_look: true }) },
+      'runs, and does not say what it does',
+      'svc attach f0',
+    ],
     ['a failed turn', { runtime: run({ phase: 'attention' }) }, 'its last turn failed', 'svc attach f0'],
     [
       'a dialog of a worker that has not come up',
@@ -282,14 +288,17 @@ describe('the groups of svc status', () => {
       fc.record({
         state: fc.constantFrom('claimed', 'starting', 'running', 'unknown'),
         phase: fc.constantFrom('working', 'waiting', 'attention', 'idle', 'unknown'),
+        look: fc.boolean(),
       }),
     ),
   });
   const rows = row.map((over) => {
     const { runtime, ...rest } = over;
     const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-    const running =
-      runtime === undefined ? {} : { runtime: run({ ...runtime, phase_since: NOW - 60_000 } as object) };
+    const { look = false, ...told } = runtime ?? {};
+    const untold = look && runtime?.state === 'running' && runtime.phase === 'unknown';
+    const shown = { ...told, ...(untold ? { needs_look: true } : {}), phase_since: NOW - 60_000 };
+    const running = runtime === undefined ? {} : { runtime: run(shown as object) };
     return fiberAnswer({ ...known, ...running } as Partial<FiberRow>);
   });
 
