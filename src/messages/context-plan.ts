@@ -1,4 +1,5 @@
 import type { ContextTarget } from '../contract/threads/context-target.ts';
+import { NOT_FOUND_YET } from './delivery-plan.ts';
 
 /** What to do with a message that is to be context alone. */
 export type ContextStep =
@@ -18,7 +19,7 @@ export type ContextFacts = {
 
 /** Decides the next step for a message without a turn; it is never given in another way (MSG-2). */
 export function nextContextStep({ harness, target, full }: ContextFacts): ContextStep {
-  if (target === null) return { kind: 'hold', detail: 'the daemon is starting' };
+  if (target === null) return { kind: 'hold', detail: NOT_FOUND_YET };
   switch (target.kind) {
     case 'none':
       return {

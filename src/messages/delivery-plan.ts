@@ -79,8 +79,11 @@ export function nextStep({ target, way, screen, waited_ms, most_ms }: DeliveryFa
   return { kind: 'hold', detail: why };
 }
 
+/** Of a target that the poller could not tell of. */
+export const NOT_FOUND_YET = 'the daemon does not know yet where its worker is, and looks again';
+
 function waitsFor(target: MessageTarget | null, screen: InputScreen | null): string {
-  if (target === null) return 'the daemon is starting';
+  if (target === null) return NOT_FOUND_YET;
   if (target.kind === 'moving') return target.detail;
   if (target.kind === 'unknown') return `its terminal does not answer: ${target.detail}`;
   if (target.kind === 'running' && target.app !== null)

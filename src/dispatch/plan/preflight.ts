@@ -68,7 +68,7 @@ export function refuseByDirectory(directory: string, look: DirectoryLook): Refus
     case 'unchecked':
       return {
         reason: 'queue_full',
-        message: `the project folder ${directory} was not checked yet: too many other folders are being checked; try again in a moment`,
+        message: `the project folder ${directory} was not looked at yet, since this machine is busy or other folders are looked at; try again in a moment`,
       };
     case 'missing':
       return missing(`the project folder ${directory} does not exist`);
