@@ -244,17 +244,25 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await pictures()).toBe(0);
   });
 
-  it('says what is not known to have arrived, and sends it again without a second fiber', async () => {
+  it('says what is not known to have arrived, and sends it again under its id without a second fiber', async () => {
     await open('?sheet=stash');
     await read(page, 'Stash a draft');
     await fill(page, 'Task', 'Only once');
+    // Before it knows them, the page names no store to the daemon.
+    await until('the stores', () =>
+      page.learn<boolean>(
+        `performance.getEntriesByType('resource').some((one) => one.name.endsWith('/fiber-stores') && one.responseEnd > 0)`,
+      ),
+    );
     // The request arrives, and its answer is lost on the way.
     await page.learn(`{
       const real = window.fetch;
+      window.asked = [];
       window.fetch = async (...asked) => {
         const answer = await real(...asked);
         if (!String(asked[0]).endsWith('/fiber/create')) return answer;
-        window.fetch = real;
+        window.asked.push({ id: asked[1].headers['idempotency-key'], status: answer.status });
+        if (window.asked.length > 1) return answer;
         throw new TypeError('the line broke');
       };
     }`);
@@ -262,6 +270,10 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await read(page, 'It is not known to have arrived');
     await click(page, 'Send again');
     await read(page, '“Only once” is among the drafts.');
+    const once = await page.learn<{ id: string; status: number }[]>('window.asked');
+    // The second one has the answer of the first: its slug is not refused as taken.
+    expect(once.map(({ status }) => status)).toEqual([once[0]?.status, once[0]?.status]);
+    expect(once[1]?.id).toBe(once[0]?.id);
     const made = (await daemon.fibers()).filter(({ name }) => name === 'Only once');
     expect(made.map(({ id }) => id)).toEqual(['only-once']);
   });

@@ -14,7 +14,7 @@ export async function captureAgain({ run_id, text_file, request }: LostCapture):
   if (!kept.ok) return kept.message;
   const prompt = kept.value;
   const body: CaptureRequest = { ...request, prompt };
-  const sent = await post<Captured>('/capture', body, { timeout_ms: START_MS });
+  const sent = await post<Captured>('/capture', body, { timeout_ms: START_MS, seen: run_id });
   if (!sent.ok) return sent.message;
   const title = titleOf(prompt);
   awaitCapture(sent.value.run_id, title);

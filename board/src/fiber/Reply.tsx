@@ -1,5 +1,5 @@
 import { type ReactNode, type RefObject, useId, useRef, useState } from 'react';
-import { post } from '../lib/api.ts';
+import { isUnsure, post } from '../lib/api.ts';
 import { keepDraft, keptDraft, useDraft } from '../lib/drafts.ts';
 import { newId } from '../lib/ids.ts';
 import { storePictures } from '../lib/pictures.ts';
@@ -206,9 +206,4 @@ function deliveredText(answer: Delivered): string {
     case 'dispatch':
       return 'A worker was started with it.';
   }
-}
-
-/** Whether it may have arrived although no answer says so. */
-function isUnsure({ status, code }: { status: number; code: string }): boolean {
-  return code !== 'booting' && (status === 0 || status >= 500);
 }

@@ -1,4 +1,4 @@
-import type { Answer, Asking } from '../lib/api.ts';
+import { type Answer, type Asking, isUnsure } from '../lib/api.ts';
 import { fiberPath, pathAt, STATE_PATH } from '../lib/paths.ts';
 import type { EncodedPicture } from '../model/picture-rules.ts';
 import {
@@ -45,7 +45,8 @@ export type Task = {
   pictures: readonly EncodedPicture[];
 };
 
-type Refusal = { code: string; message: string };
+type Refused = Answer<unknown> & { ok: false };
+type Refusal = Pick<Refused, 'code' | 'message'>;
 export type Sent =
   /** Its document; `started` with a worker of its own. */
   | { kind: 'filed'; id: string; started: boolean }
@@ -60,6 +61,8 @@ const START_MS = 60_000;
 /** A capture of the same text this much before the clock of the page says is the same one. */
 const CLOCKS_DIFFER_MS = 60_000;
 const MOST_SLUGS = 8;
+/** What a person saw who sends: the draft, which stands until it is sent. */
+const DRAFT = 'task';
 
 /** What the daemon would do with a capture: every check, and the worker that it would start. */
 export function rehearse({ draft, store }: Task, api: Api): Promise<Answer<Rehearsal>> {
@@ -82,7 +85,10 @@ export async function sendTask(task: Task, progress: Progress, api: Api, now: ()
   if (refusal !== null) return refused(refusal, going);
   if (task.kind === 'stash') return { kind: 'filed', id: filed.id, started: false };
   const launch = { fiber_id: filed.id, force: true, ...originOf(task.draft) };
-  const started = await api.post<Dispatched>('/dispatch', launch, { timeout_ms: START_MS });
+  const started = await api.post<Dispatched>('/dispatch', launch, {
+    timeout_ms: START_MS,
+    seen: filed.digest,
+  });
   return started.ok ? { kind: 'filed', id: filed.id, started: true } : refused(started, going);
 }
 
@@ -92,10 +98,11 @@ async function file(
   { draft, host, store }: Task,
   { unsure_since }: Progress,
   api: Api,
-): Promise<Filed | Refusal> {
+): Promise<Filed | Refused> {
   let slug: string | undefined;
   for (let tries = 0; ; tries += 1) {
-    const answer = await api.post<FiberReply>('/fiber/create', createRequest(draft, host, store, slug));
+    const request = createRequest(draft, host, store, slug);
+    const answer = await api.post<FiberReply>('/fiber/create', request, { seen: DRAFT });
     if (answer.ok) return filedAs(answer.value.fiber);
     const taken =
       answer.code === 'already_exists' ? (answer.body as { id?: string; suggestion?: string }) : null;
@@ -148,7 +155,8 @@ async function capture(
     const arrived = await findCapture(draft, progress.unsure_since, api);
     if (arrived !== null) return { kind: 'captured', run_id: arrived };
   }
-  const answer = await api.post<Captured>('/capture', captureRequest(draft, store), { timeout_ms: START_MS });
+  const asking = { timeout_ms: START_MS, seen: DRAFT };
+  const answer = await api.post<Captured>('/capture', captureRequest(draft, store), asking);
   if (answer.ok) return { kind: 'captured', run_id: answer.value.run_id };
   return refused(answer, after(answer, progress, now));
 }
@@ -167,8 +175,8 @@ async function findCapture(draft: TaskDraft, since: number, api: Api): Promise<s
   return null;
 }
 
-function after({ code }: Refusal, progress: Progress, now: () => number): Progress {
-  return code === 'no_answer' ? { ...progress, unsure_since: progress.unsure_since ?? now() } : progress;
+function after(answer: Refused, progress: Progress, now: () => number): Progress {
+  return isUnsure(answer) ? { ...progress, unsure_since: progress.unsure_since ?? now() } : progress;
 }
 
 function refused({ code, message }: Refusal, progress: Progress): Sent {

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { type Answer, post } from '../lib/api.ts';
+import { type Answer, isUnsure, post } from '../lib/api.ts';
 import { askNow, followed, watchFollowed } from '../lib/board.ts';
 import { shownOf } from '../lib/follow-feed.ts';
 import { FollowedValue, useValue } from '../lib/followed-value.ts';
@@ -136,7 +136,7 @@ export async function send(
   const asked = asSeen(call, row);
   become(begin(pendings.get(), row, change, Date.now()));
   const answered = undoAwaited();
-  const answer = await post<unknown>(call.path, asked, { timeout_ms: ANSWER_MS });
+  const answer = await post<unknown>(call.path, asked, { timeout_ms: ANSWER_MS, seen: row.digest });
   answered();
   if (answer.ok) {
     become(succeed(pendings.get(), row_key, Date.now()));
@@ -156,9 +156,10 @@ export async function send(
   return answer;
 }
 
-function refusalOf({ message, code, body }: Answer<unknown> & { ok: false }): Refusal {
+function refusalOf(answer: Answer<unknown> & { ok: false }): Refusal {
+  const { message, code, body } = answer;
   const { needs } = (body ?? {}) as { needs?: unknown };
-  return { message, code, unknown: code === 'no_answer', needs_folder: needs === 'project_dir' };
+  return { message, code, unknown: isUnsure(answer), needs_folder: needs === 'project_dir' };
 }
 
 const GONE = refusedHere('It is not on this board any more.');
@@ -171,7 +172,7 @@ function refusedHere(message: string) {
 /** The fields of the request, with what names the document that was seen, where nobody else writes into that. */
 function asSeen({ path, body }: Call, row: FiberRow): Call['body'] {
   const moves = path === '/transition' || path === '/fiber-edit';
-  const alone = row.runtime === undefined && pendingAt(keyOf(row)) === undefined;
+  const alone = row.runtime === undefined && pendingAt(keyOf(row))?.phase !== 'done';
   return moves && alone && body.expected_digest === undefined
     ? { ...body, expected_digest: row.digest }
     : body;

@@ -15,7 +15,7 @@ const no = (code: string, more: object = {}): Reply => ({
   message: `the sentence of ${code}`,
   body: { error: code, ...more },
 });
-const LOST = no('no_answer');
+const LOST: Reply = { ...no('no_answer'), status: 0 };
 
 /** Answers each path with the next of its replies, and keeps what was asked. */
 function daemon(replies: Record<string, Reply[]>): { api: Api; calls: Call[] } {
