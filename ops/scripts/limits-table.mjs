@@ -2327,6 +2327,14 @@ export const LIMITS = [
       ],
       [
         'dispatch/requests/kept-answers.ts',
+        'MOST_KEPT',
+        'Kept answers of writes that their callers gave an id',
+        'answers',
+        'The oldest are dropped: such a write is done again under its id',
+        'API',
+      ],
+      [
+        'dispatch/requests/kept-answers.ts',
         'MOST_BYTES',
         'The kept answer of a write that its caller gave an id',
         'bytes',

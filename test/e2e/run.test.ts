@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { programOf } from '../kit/built-package.ts';
 import { type Ran, run, TestHome } from '../kit/test-home.ts';
@@ -133,8 +133,11 @@ describe('svc run', () => {
       ),
     });
     rmSync(home.path('projects/mine/.git/hooks/post-checkout'));
+    const old = home.write('data/begun-runs/old.json', '{}');
+    const an_hour_ago = Date.now() / 1_000 - 3_600;
+    utimesSync(old, an_hour_ago, an_hour_ago);
     expect(await typed(`${line} --again`)).toMatchObject({ code: 0, stdout: 'svc attach say-hello-2\n' });
-    // That one was answered.
+    // That one was answered, and the note of a run that nobody asks for any more is gone.
     expect(readdirSync(begun)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256Of } from '../../base/digest.ts';
 import { systemCode } from '../../base/errors.ts';
@@ -9,6 +9,8 @@ import { readRegularTextSync } from '../../platform/regular-file.ts';
 const DAY_MS = 86_400_000;
 /** For so many days a repeat has the first answer. */
 const KEPT_DAYS = 7;
+/** So many answers are kept, and beside them each write that has none. */
+const MOST_KEPT = 10_000;
 /** The answer of a write may be a whole document; of a longer one, only that the write was begun is kept. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
@@ -23,6 +25,8 @@ export class KeptAnswers {
   readonly #folder: string;
   readonly #now: () => number;
   #swept = '';
+  /** The files of answers, those that were there before a start among begun ones; the oldest first. */
+  #answered = new Set<string>();
 
   constructor(folder: string, now: () => number) {
     this.#folder = folder;
@@ -47,9 +51,22 @@ export class KeptAnswers {
       const path = this.#path(day, id);
       const kept = readKept(path);
       if (kept === null) continue;
+      this.#answered.delete(path);
       if (answer === null) rmSync(path, { force: true });
-      else this.#write(path, { ...kept, answer });
-      return;
+      else {
+        this.#write(path, { ...kept, answer });
+        this.#answered.add(path);
+      }
+      break;
+    }
+    this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    for (const path of this.#answered) {
+      if (this.#answered.size <= MOST_KEPT) return;
+      this.#answered.delete(path);
+      if (readKept(path)?.answer !== null) rmSync(path, { force: true });
     }
   }
 
@@ -66,6 +83,14 @@ export class KeptAnswers {
     const oldest = days.at(-1) ?? today;
     for (const day of folderNames(this.#folder).filter((name) => name < oldest))
       rmSync(join(this.#folder, day), { recursive: true, force: true });
+    const files = days.flatMap((day) => {
+      const folder = join(this.#folder, day);
+      return folderNames(folder).map((name) => {
+        const path = join(folder, name);
+        return { path, at: lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+      });
+    });
+    this.#answered = new Set(files.toSorted((a, b) => a.at - b.at).map(({ path }) => path));
   }
 
   #write(path: string, kept: KeptWrite): void {

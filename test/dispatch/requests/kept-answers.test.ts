@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { linkSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sha256Of } from '../../../src/base/digest.ts';
 import { KeptAnswers } from '../../../src/dispatch/requests/kept-answers.ts';
 
 const DAY_MS = 86_400_000;
@@ -44,4 +45,27 @@ it('[MSG-3] keeps of an answer of more than 8 MiB only that its write was begun'
   kept.begin('k', 'digest');
   kept.end('k', { json: 'x'.repeat(8 * 1024 * 1024) });
   expect(kept.begin('k', 'digest')).toEqual({ content: 'digest', answer: null });
+});
+
+it('[MSG-3] keeps 10,000 answers, also over a restart: the oldest go first, and what has no answer stays', () => {
+  const first = answers();
+  const keep = (kept: KeptAnswers, id: string) => {
+    kept.begin(id, 'digest');
+    kept.end(id, { status: 200 });
+  };
+  for (const id of ['oldest', 'older']) keep(first, id);
+  first.begin('begun', 'digest');
+  const day = join(folder, 'answers', '2026-11-29');
+  writeFileSync(join(day, '0.json'), '{"content":"digest","answer":{"status":200}}');
+  for (let n = 1; n < 10_000 - 3; n += 1) linkSync(join(day, '0.json'), join(day, `${n}.json`));
+  for (const [at, id] of ['begun', 'oldest', 'older'].entries())
+    utimesSync(join(day, `${sha256Of(id)}.json`), at + 1, at + 1);
+  const later = answers();
+  keep(later, 'new');
+  expect(readdirSync(day)).toHaveLength(10_001);
+  keep(later, 'newer');
+  expect(readdirSync(day)).toHaveLength(10_001);
+  expect(later.begin('begun', 'other')).toEqual({ content: 'digest', answer: null });
+  expect(later.begin('older', 'other')).toMatchObject({ answer: { status: 200 } });
+  expect(later.begin('oldest', 'other')).toBeNull();
 });

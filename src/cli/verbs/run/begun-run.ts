@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { sha256Of } from '../../../base/digest.ts';
 import { dataPaths } from '../../../config/paths.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { writeFileAtomic } from '../../../platform/atomic-write.ts';
+import { folderNames } from '../../../platform/folder-names.ts';
 import { readRegularTextSync } from '../../../platform/regular-file.ts';
 
 /** How long the same task in the same folder is taken for the same intent, in milliseconds. */
@@ -30,13 +31,16 @@ export class BegunRun {
     } catch {
       return null;
     }
-    if (Math.abs(now - begun.at) <= SAME_RUN_MS) return begun;
-    this.answered();
-    return null;
+    return Math.abs(now - begun.at) <= SAME_RUN_MS ? begun : null;
   }
 
   begin(begun: Begun): void {
-    mkdirSync(join(this.#path, '..'), { recursive: true, mode: 0o700 });
+    const folder = dirname(this.#path);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const path of folderNames(folder).map((name) => join(folder, name))) {
+      const at = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      if (begun.at - at > SAME_RUN_MS) rmSync(path, { force: true });
+    }
     writeFileAtomic(this.#path, JSON.stringify(begun));
   }
 
