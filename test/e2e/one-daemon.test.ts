@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { startTestDaemon, TestDaemon } from '../kit/daemon.ts';
+import type { Json } from '../kit/http.ts';
+import { launchesOf } from '../kit/launches.ts';
 import { run, TestHome } from '../kit/test-home.ts';
 
 let daemon: TestDaemon | undefined;
@@ -38,6 +40,43 @@ describe('a second daemon', () => {
     await daemon.start();
     expect(daemon.pid).not.toBe(first);
     expect((await daemon.version()).pid).toBe(daemon.pid);
+  });
+});
+
+/** Starts two daemons at once on one data folder and one tmux; the one that serves, once the other was refused. */
+async function startTwo(on: TestHome): Promise<TestDaemon> {
+  const both = [new TestDaemon(on), new TestDaemon(on)];
+  const starts = Promise.allSettled(both.map((one) => one.start()));
+  const refused = await Promise.race(both.map((one) => one.ended().then((end) => ({ one, end }))));
+  daemon = both.find((one) => one !== refused.one)!;
+  expect(refused.end).toMatchObject({ code: 1, stderr: expect.stringContaining('already runs on') });
+  await starts;
+  return daemon;
+}
+
+describe('two daemons that start at once on one data folder', () => {
+  it('[P33] [WPL-1] [WPL-10] start each fiber once, and give each text once, also after the one that serves was killed', async () => {
+    home = new TestHome();
+    const armed = ['a', 'b', 'c'];
+    for (const id of armed) home.fiber(id);
+    for (const id of ['delivered', 'dispatched']) home.fiber(id, { front: { status: 'open' } });
+    for (let round = 0; round < 2; round += 1) {
+      const serving = await startTwo(home);
+      const told = { fiber_id: 'delivered', text: 'Told once.', message_id: 'm-1' };
+      expect(await serving.http.post<Json>('/deliver', told)).toMatchObject({ body: { dispatched: true } });
+      const started = { fiber_id: 'dispatched', user_message: 'Told once.' };
+      const header = { 'idempotency-key': 'k-1' };
+      expect(await serving.http.post<Json>('/dispatch', started, header)).toMatchObject({
+        body: { dispatched: true },
+      });
+      for (const id of [...armed, 'delivered', 'dispatched']) await serving.running(id);
+      await serving.ticks();
+      if (round === 0) await serving.kill9();
+    }
+    for (const id of [...armed, 'delivered', 'dispatched'])
+      expect(launchesOf(home.data, id), id).toHaveLength(1);
+    expect(await home.sessions()).toHaveLength(5);
+    home = undefined;
   });
 });
 

@@ -23,6 +23,7 @@ import { MessagesService } from '../../src/messages/messages-service.ts';
 import type { Callers } from '../../src/routes/callers.ts';
 import { createDeliver } from '../../src/routes/deliver.ts';
 import { dispatchRows } from '../../src/routes/dispatch.ts';
+import { meetingRows } from '../../src/routes/meeting.ts';
 import { messagesRows } from '../../src/routes/messages.ts';
 import { OnceById } from '../../src/routes/once-by-id.ts';
 import { AGENT, type Daemon, FakeWorld, HOST, LEARNING } from '../dispatch/world/fake-world.ts';
@@ -41,6 +42,8 @@ type Request =
       how: Pick<StartRequest, 'force' | 'resume_mode' | 'project_dir'>;
       again: number | null;
     }
+  /** A meeting whose recording joins the fiber, with a note. */
+  | { do: 'join'; again: number | null }
   /** A worker of a free text, which then takes the fiber for its own. */
   | { do: 'capture' }
   | { do: 'send' | 'kill' | 'die' | 'claim' }
@@ -72,6 +75,7 @@ const request: fc.Arbitrary<Request> = fc.oneof(
       again,
     }),
   },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('join' as const), again }) },
   {
     weight: 3,
     arbitrary: fc.constantFrom<Request>(
@@ -129,6 +133,9 @@ type Parts = {
   verbs: LifecycleCalls;
 };
 
+/** A host records one meeting at a time; how long one lasts, in milliseconds. */
+const MEETING_MS = 60;
+
 /** The daemon was killed: nobody hears any more of what it did. */
 const KILLED = Symbol('killed');
 
@@ -145,6 +152,8 @@ class Desk {
   readonly prompts: string[] = [];
   readonly typed: string[] = [];
   crashes = 0;
+  /** The recorder outlives daemons. */
+  #records_until = 0;
   readonly #ready_at = new Map<string, number>();
 
   constructor(scenario: Scenario) {
@@ -221,8 +230,18 @@ class Desk {
           return this.#inTime(dispatcher.dispatch(input));
         }),
     };
+    const audio = {
+      call: (_: 'start_meeting', { note, mode }: { note: string; mode: string }) =>
+        called<unknown>(() => {
+          if (clock.now() < this.#records_until)
+            throw new CodedError('meeting_running', 'a meeting is recorded already');
+          this.#records_until = clock.now() + MEETING_MS;
+          const meeting = { title: note, mode, transcript: '/meetings/m.txt', launch: world.ulid() };
+          return { meeting, scribe_transcript: meeting.transcript };
+        }),
+    };
     const callers = {
-      poller,
+      ...{ poller, audio },
       messages: {
         call: (name: string, input: Parameters<MessagesService['send']>[0] & { ids: string[] }) =>
           called<unknown>(() =>
@@ -240,7 +259,11 @@ class Desk {
       agents: () => ({ agents: world.agents, names: {}, default_id: AGENT.id, problem: null }),
       onMoved: (keys) => rows.runtimeMoved(keys),
     });
-    const all = [...messagesRows(callers, deliver), ...dispatchRows(callers, deliver)];
+    const all = [
+      ...messagesRows(callers, deliver),
+      ...dispatchRows(callers, deliver),
+      ...meetingRows(callers, deliver, { host: HOST, clock }),
+    ];
     return { daemon, rows: all.map((row) => once.row(row)), messages, verbs };
   }
 
@@ -357,10 +380,11 @@ class Desk {
         const row = this.#parts.rows.find((row) => row.path === `/api/v1${path}`)!;
         const headers = id === null ? {} : { 'idempotency-key': id };
         const reply = await row.handler({ body, headers, params: {}, query: {} } as unknown as RequestView);
-        const json = ('json' in reply ? reply.json : {}) as { receipt?: Receipt };
+        const json = ('json' in reply ? reply.json : {}) as { receipt?: Receipt; delivery?: object };
         return {
           given: reply.status === 200,
           ...(path === '/messages' ? { receipt: json as Receipt } : json),
+          ...(path === '/meeting/join' && json.delivery),
         };
       });
     const byId = async (path: string, body: object, again_ms: number) => {
@@ -378,6 +402,12 @@ class Desk {
         const body = { fiber_id: FIBER, user_message: text, ...one.how };
         if (one.again !== null) await byId('/dispatch', body, one.again);
         else await post('/dispatch', null, body);
+        return;
+      }
+      case 'join': {
+        const body = { fiber_id: FIBER, note: text, meeting: { mode: 'phone' } };
+        if (one.again !== null) await byId('/meeting/join', body, one.again);
+        else await post('/meeting/join', null, body);
         return;
       }
       case 'send': {
@@ -524,7 +554,7 @@ function faultOf(text: string, { prompted, receipts, refused, unknown }: Told, d
 }
 
 it(
-  '[WPL-1] [WPL-10] [MSG-3] reads each text that was told as taken once, and one that was told as refused never, whatever meets at one fiber',
+  '[WPL-1] [WPL-10] [MSG-3] [MTG-2] reads each text that was told as taken once, and one that was told as refused never, whatever meets at one fiber',
   async () => {
     const met = { prompted: 0, receipts: 0, refused: 0, unknown: 0, crashes: 0 };
     await fc.assert(
