@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { programOf } from '../kit/built-package.ts';
+import { launchesOf } from '../kit/launches.ts';
+import { processesMarked } from '../kit/processes.ts';
 import { type Ran, run, TestHome } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
 
@@ -139,6 +141,42 @@ describe('svc run', () => {
     expect(await typed(`${line} --again`)).toMatchObject({ code: 0, stdout: 'svc attach say-hello-2\n' });
     // That one was answered, and the note of a run that nobody asks for any more is gone.
     expect(readdirSync(begun)).toEqual([]);
+  });
+
+  it('begins a task once whose terminal closes during its start, and tells that when the task is typed again', async () => {
+    await typed(
+      'git init -q -b main && git -c user.name=Ada -c user.email=ada@example.org commit -q --allow-empty -m First',
+    );
+    const open = home.path('may-start');
+    home.write(
+      'projects/mine/.git/hooks/post-checkout',
+      `#!/bin/sh\nuntil [ -e '${open}' ]; do sleep 0.1; done\n`,
+    );
+    chmodSync(home.path('projects/mine/.git/hooks/post-checkout'), 0o755);
+    const line = 'svc run "Say hello" --agent stays --worktree';
+    const at = ['-x', '80', '-y', '24', '-c', home.project('mine')];
+    const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = home.env;
+    await run('tmux', ['-S', desk, '-f', '/dev/null', 'new-session', '-d', '-s', 'desk', ...at, 'sh'], env);
+    // This command starts the daemon too, which goes on without the terminal.
+    await keys(line, 'Enter');
+    const begun = home.path('data/begun-runs');
+    await until('the request', () => existsSync(begun) && readdirSync(begun).length === 1, 60_000);
+    await until('the checkout', () => existsSync(home.path('projects/mine.worktrees')), 60_000);
+    const goesOn = () => processesMarked(home.root).some(({ command }) => command.includes(' run Say hello'));
+    expect(goesOn()).toBe(true);
+    await run('tmux', ['-S', desk, 'kill-session', '-t', '=desk'], home.env);
+    await until('the end of the command', () => !goesOn());
+    const again = () => typed(line);
+    const known = {
+      code: 1,
+      stderr: expect.stringContaining('the same task was begun here'),
+    };
+    expect(await again()).toMatchObject(known);
+    home.write('may-start', '');
+    await until('the worker', async () => (await home.sessions()).length === 1, 60_000);
+    expect(await again()).toMatchObject(known);
+    expect(launchesOf(home.data, 'say-hello')).toHaveLength(1);
+    expect(readdirSync(home.path('fibers/.fibers'))).toEqual(['say-hello']);
   });
 
   it.each([

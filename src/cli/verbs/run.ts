@@ -107,12 +107,12 @@ export const verb = defineVerb({
       untilPolled(context, daemon, store.root),
     );
     const { id, uid } = await createFiber(store, withBlock(context, store, fiber, service));
+    begun.begin({ fiber: id, at: context.clock.now() });
     say('fiber', id);
     say(
       'daemon',
       `${started ? 'started' : 'runs'}, ${boardAddress(listen)?.replace(/\/$/, '') ?? listen[0]}`,
     );
-    begun.begin({ fiber: id, at: context.clock.now() });
     const asked = whileTelling(context, 'The worker starts', () =>
       daemon.request('POST', '/dispatch', { fiber_id: uid ?? id }),
     );
