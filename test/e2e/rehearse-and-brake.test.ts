@@ -201,10 +201,12 @@ it('the emergency brake survives a kill -9, refuses a forced start, is shown by 
   expect(readdirSync(join(home.data, 'state'))).toContain('brake.json');
 });
 
-it.each([
+const WITHOUT_ANSWER = [
   ['a daemon that is stopped in the middle', 'SIGSTOP'],
   ['no daemon', 'SIGKILL'],
-] as const)(
+] as const;
+
+it.each(WITHOUT_ANSWER)(
   '[WPL-4] the emergency brake ends workers with %s, and holds their fibers once there is one',
   async (_, end) => {
     daemon = await startTestDaemon();
@@ -229,6 +231,41 @@ it.each([
     await daemon.http.post('/brake/release', {});
     await daemon.ticks();
     for (const id of ids) expect(launchesOf(home.data, id)).toHaveLength(1);
+  },
+);
+
+it.each(WITHOUT_ANSWER)(
+  '[WPL-4] svc kill ends one worker with %s, says so, and its fiber is held once there is one',
+  async (_, end) => {
+    daemon = await startTestDaemon();
+    const { home } = daemon;
+    const ids = ['killed', 'goes-on'];
+    for (const id of ids) home.fiber(id, { agent: 'stays' });
+    for (const id of ids) await daemon.running(id);
+    const [killed, goes_on] = await Promise.all(ids.map((id) => daemon!.agentPid(id)));
+    const { pid } = daemon;
+    if (end === 'SIGKILL') await daemon.kill9();
+    else process.kill(pid, end);
+    const asked = await home.svc('kill', 'killed');
+    expect(asked.stderr).toContain(
+      'nothing was done: this would end the worker of killed by the files of its run',
+    );
+    expect(() => process.kill(killed!, 0)).not.toThrow();
+    const why = end === 'SIGKILL' ? 'no daemon runs' : `the daemon (pid ${pid}) has not answered`;
+    expect(await home.svc('kill', 'killed', '--yes', '--note', 'Wrong branch.')).toMatchObject({
+      code: 0,
+      stdout: `Stopped killed, by the files of its run: ${why}.\nThe daemon holds it once it sees that; let it go on with: svc resume killed\n`,
+      stderr: expect.stringContaining('the note is not kept'),
+    });
+    expect(() => process.kill(killed!, 0)).toThrow('ESRCH');
+    expect(() => process.kill(goes_on!, 0)).not.toThrow();
+
+    if (end === 'SIGKILL') await daemon.start();
+    else process.kill(pid, 'SIGCONT');
+    await daemon.rowWhen('killed', 'held', ({ runtime, held }) => runtime === undefined && held === 'killed');
+    await daemon.ticks();
+    for (const id of ids) expect(launchesOf(home.data, id)).toHaveLength(1);
+    expect((await daemon.running('goes-on')).runtime.state).toBe('running');
   },
 );
 

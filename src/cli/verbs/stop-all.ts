@@ -1,5 +1,5 @@
 import { sleep } from '../../base/clock.ts';
-import { CodedError, isCoded } from '../../base/errors.ts';
+import { CodedError } from '../../base/errors.ts';
 import { shellLine } from '../../base/shell-word.ts';
 import { readBrakeFile } from '../../config/brake-file.ts';
 import { dataPaths } from '../../config/paths.ts';
@@ -18,7 +18,13 @@ import { rehearsed, rehearseRequest } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb, EXIT, type Given } from '../command-line/verb.ts';
 import { daemonOrNone, pullBrakeFile, whenBooted } from '../daemon-client/brake-without-daemon.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
-import { type EndedHere, endWorkersHere } from '../daemon-client/end-workers-here.ts';
+import {
+  type EndedHere,
+  endWorkersHere,
+  isSilent,
+  SOON_MS,
+  workersHere,
+} from '../daemon-client/end-workers-here.ts';
 
 const OPTIONS = {
   kill: option(
@@ -55,10 +61,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Codes of a daemon that has not said that the brake is on. */
-const SILENT = ['daemon_unreachable', 'booting', 'component_unavailable', 'outcome_unknown', 'queue_full'];
-/** How long the daemon has to answer, in milliseconds, and to end the workers beside their own time. */
-const SOON_MS = 1_000;
+/** How long the daemon has to end the workers beside their own time, in milliseconds. */
 const ENDING_MS = 2_000;
 
 async function pullThere(
@@ -82,7 +85,7 @@ async function pullThere(
       pulled = await within(settings.kill_grace_ms + ENDING_MS);
     if (pulled !== null) return answerOf(pulled, settings, options.kill === true);
   } catch (error) {
-    if (!SILENT.some((code) => isCoded(error, code))) throw error;
+    if (!isSilent(error)) throw error;
   }
   asked.catch(() => undefined);
   try {
@@ -106,7 +109,9 @@ async function pullHere(
   const late = silent === null ? await daemonOrNone(settings) : null;
   if (late !== null) return pullThere(context, settings, late, options);
   const { ended, not_ended }: EndedHere =
-    options.kill === true ? await endWorkersHere(context, settings) : { ended: [], not_ended: [] };
+    options.kill === true
+      ? await endWorkersHere(context, settings, await workersHere(settings))
+      : { ended: [], not_ended: [] };
   const why =
     silent === null
       ? 'No daemon runs'

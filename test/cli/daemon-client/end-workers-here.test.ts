@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { CliContext } from '../../../src/cli/command-line/verb.ts';
-import { endWorkersHere } from '../../../src/cli/daemon-client/end-workers-here.ts';
+import { endWorkersHere, workersHere } from '../../../src/cli/daemon-client/end-workers-here.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { isRunning, processOf } from '../../kit/processes.ts';
 
@@ -54,7 +54,11 @@ it('[WPL-4] ends and marks what runs, and touches nothing of what is over', asyn
   };
   writeFileSync(join(dirs.torn, 'run.json'), '{"fib');
 
-  const { ended, not_ended } = await endWorkersHere({ clock: systemClock } as CliContext, settings);
+  const { ended, not_ended } = await endWorkersHere(
+    { clock: systemClock } as CliContext,
+    settings,
+    await workersHere(settings),
+  );
   expect(ended.sort()).toEqual(['capture-1', 'starts', 'works']);
   expect(not_ended).toEqual([{ fiber_id: 'in-app', message: expect.stringContaining('only the daemon') }]);
   expect([worker, capture].filter(isRunning)).toEqual([]);
