@@ -44,6 +44,13 @@ const MEETING_PAGE: Plugin = {
   },
 };
 
+/**
+ * What the Desk begins with and its other parts share, as one file: many small ones compress badly. Nothing of it may be
+ * used by the page of a meeting, which would then load all of it.
+ */
+const FIRST =
+  /\/board\/src\/(?:lib\/(?:board|kept-values|open-fiber|parts)|model\/(?:activity|aim|card-buttons|classify|composite|contact|curve|hosts|states|wake)|time\/(?:pace|reads|recent|use-width))\.tsx?$/;
+
 export default defineConfig({
   plugins: [
     react(),
@@ -55,7 +62,15 @@ export default defineConfig({
   build: {
     // The page's policy allows no `data:` fonts and no inline script.
     assetsInlineLimit: 0,
-    rolldownOptions: { input: PAGES },
+    rolldownOptions: {
+      input: PAGES,
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'board', test: FIRST }],
+          includeDependenciesRecursively: false,
+        },
+      },
+    },
     license: { fileName: 'licenses.md' },
     modulePreload: { polyfill: false },
     emptyOutDir: true,
