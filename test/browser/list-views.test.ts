@@ -68,10 +68,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   it.each(VIEWS)('show what was done on each day of a week, and lead to that day: %s', async (name, view) => {
     const page = await open(`?view=week&d=${yesterday()}`, view);
-    await read(
-      page,
-      /Agents worked 2 h(?: \d+ min)?, you spoke 2 times|Agents worked 1 h \d+ min, you spoke 2 times/,
-    );
+    await read(page, /Agents worked [12] h \d\d, you spoke 2 times/);
     await until('all of it', async () => !(await words(page)).includes('Reading …'));
     await photo(page, `week-${name}`);
     expect(await axeFaults(page)).toEqual([]);
@@ -106,6 +103,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     else await page.press('4');
     await cardWhen(page, 'taken', 'shown', ({ state }) => state === 'accepted');
     expect(await ids(page)).toEqual(['taken', 'left', 'asked']);
+    expect(await words(page)).toMatch(/accepted, closed 2 Mar.*set aside, closed 2 Mar/s);
     await page.press('j');
     await until('the focus on the first', async () => (await focused(page)) === 'taken');
     await page.press('j');

@@ -36,19 +36,19 @@ const chosen = (page: Page) =>
 const click = (page: Page, id: string, keys: string) =>
   page.learn(`document.querySelector('[data-fiber="${id}"] h3').dispatchEvent(
     new MouseEvent('click', { bubbles: true, cancelable: true, ${keys} }))`);
-const press = (page: Page, words: string) =>
-  until(`the button ${words}`, () =>
+const press = (page: Page, name: string) =>
+  until(`the button ${name}`, () =>
     page.learn<boolean>(`(() => {
       const inside = document.querySelector('dialog[open]') ?? document;
-      const found = [...inside.querySelectorAll('button')].find((one) => one.innerText.startsWith(${JSON.stringify(words)}) && !one.disabled);
+      const found = [...inside.querySelectorAll('button')].find((one) => one.innerText.startsWith(${JSON.stringify(name)}) && !one.disabled);
       found?.click();
       return found !== undefined;
     })()`),
   );
-const dialogSays = (page: Page, words: string) =>
-  until(`the dialog with ${words}`, () =>
+const dialogSays = (page: Page, text: string) =>
+  until(`the dialog with ${text}`, () =>
     page.learn<boolean>(
-      `document.querySelector('dialog[open]')?.innerText.includes(${JSON.stringify(words)}) ?? false`,
+      `document.querySelector('dialog[open]')?.innerText.includes(${JSON.stringify(text)}) ?? false`,
     ),
   );
 
@@ -90,6 +90,14 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await photo(page, 'filtered');
     expect(await axeFaults(page)).toEqual([]);
     expect(faults(page)).toEqual([]);
+  });
+
+  it('are none where the filter fits none, as every list says', async () => {
+    const page = await open('filter=no-such-card');
+    const said = await read(page, 'Nothing here matches the filter.');
+    expect(said.match(/Nothing here matches the filter\./g)).toHaveLength(4);
+    expect(said).not.toMatch(/No workers are running|Nothing is/);
+    expect(await axeFaults(page)).toEqual([]);
   });
 
   it('are chosen with v, J and clicks, and given up with Escape', async () => {

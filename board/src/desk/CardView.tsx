@@ -118,6 +118,10 @@ function factText(fact: Fact, now: number, today: string): string {
       return 'starts soon';
     case 'closed':
       return `closed ${moment(fact.at, today)}`;
+    case 'accepted':
+      return `accepted, closed ${moment(fact.at, today)}`;
+    case 'set_aside':
+      return `set aside, closed ${moment(fact.at, today)}`;
     case 'next':
       return `next ${comingMoment(fact.at, today)}`;
     case 'launching':

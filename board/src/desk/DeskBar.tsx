@@ -22,19 +22,19 @@ export default function DeskBar({ grouped = true }: { grouped?: boolean }): Reac
     return (
       <div className={styles.bar} role="toolbar" aria-label="The chosen cards">
         <b role="status">{count === 0 ? 'Tap the cards' : count === 1 ? '1 chosen' : `${count} chosen`}</b>
+        <Button size="small" tone="quiet" onClick={clearSelection}>
+          Clear
+        </Button>
         {BULK.map(({ id, name }) => (
           <Button key={id} size="small" disabled={count === 0} onClick={() => openBulk(selected(), id)}>
             {name}
           </Button>
         ))}
-        <Button size="small" tone="quiet" onClick={clearSelection}>
-          Clear
-        </Button>
       </div>
     );
   return (
     <div className={styles.bar}>
-      <Filter />
+      <Filter phone={phone} />
       {grouped && <Group />}
       {phone && (
         <Button tone="quiet" onClick={() => setTapping(true)}>
@@ -45,7 +45,7 @@ export default function DeskBar({ grouped = true }: { grouped?: boolean }): Reac
   );
 }
 
-function Filter(): ReactNode {
+function Filter({ phone }: { phone: boolean }): ReactNode {
   const { filter } = useWhere();
   const [typed, setTyped] = useState(filter ?? '');
   const field = useRef<HTMLInputElement>(null);
@@ -75,7 +75,7 @@ function Filter(): ReactNode {
       className={styles.filter}
       aria-label="Filter the Desk"
       aria-keyshortcuts="f"
-      placeholder="Filter by title, project:, agent: or host:"
+      placeholder={phone ? 'Filter' : 'Filter by title, project:, agent: or host:'}
       value={typed}
       maxLength={200}
       spellCheck={false}

@@ -13,6 +13,7 @@ import { cardAim, isTapping, select, toggle } from '../gestures/selection.ts';
 import { openFiber } from '../lib/open-fiber.ts';
 import { focusCame, SEEN_MS } from '../lib/presses.ts';
 import { toast } from '../lib/toasts.ts';
+import { useWhere } from '../lib/url.ts';
 import type { Item } from '../model/lists.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { CardView } from './CardView.tsx';
@@ -194,8 +195,13 @@ function ItemView({ item, tab_stop }: { item: Item; tab_stop: boolean }): ReactN
     case 'host':
       return <HostItem line={item.line} tab_stop={tab_stop} />;
     case 'empty':
-      return <p className={styles.empty}>{item.text}</p>;
+      return <Empty text={item.text} />;
   }
+}
+
+function Empty({ text }: { text: string }): ReactNode {
+  const { filter } = useWhere();
+  return <p className={styles.empty}>{filter === null ? text : 'Nothing here matches the filter.'}</p>;
 }
 
 /**

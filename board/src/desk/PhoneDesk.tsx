@@ -80,9 +80,9 @@ function NextLaunch({ card: { title, fact }, count }: { card: Card; count: numbe
   return (
     <p className={styles.next}>
       <Glyph state="scheduled" />
-      <span className={styles.nextTitle}>
-        Next launch <b>{title}</b> at <b>{when}</b>
-      </span>
+      Next launch
+      <b className={styles.nextTitle}>{title}</b>
+      <b>{when}</b>
       <span className={styles.nextCount}>{count} scheduled</span>
     </p>
   );

@@ -21,7 +21,7 @@ export type Band =
 export type Fact =
   | { kind: 'due'; day: Day }
   | { kind: 'soon' }
-  | { kind: 'closed' | 'launching' | 'idle' | 'next'; at: number };
+  | { kind: 'closed' | 'accepted' | 'set_aside' | 'launching' | 'idle' | 'next'; at: number };
 
 /** A fiber as the Desk shows it. Moments are milliseconds since the Unix epoch. */
 export type Card = {
@@ -217,7 +217,7 @@ function factOf(row: FiberRow, state: CardState): Fact | null {
     return { kind: 'idle', at: runtime.phase_since };
   if (state === 'review' || state === 'accepted' || state === 'set_aside') {
     const at = timeIn(row.closed_at);
-    return at === null ? null : { kind: 'closed', at };
+    return at === null ? null : { kind: state === 'review' ? 'closed' : state, at };
   }
   const next = state === 'scheduled' ? nextOf(row, state) : null;
   if (next !== null) return { kind: 'next', at: next };

@@ -10,7 +10,7 @@ import { shortDay, timeIn } from './wording.ts';
 export function shelfItems({ returning }: Pick<Desk, 'returning'>): Item[] {
   return orEmpty(
     returning.flatMap(({ heading, cards }) => below(heading, cards)),
-    'Nothing rests. With z, the fiber of a card rests until a day.',
+    'Nothing rests. The menu of a card lets its fiber rest until a day.',
   );
 }
 

@@ -22,7 +22,7 @@ export type Item =
   | { kind: 'host'; key: string; line: HostLine }
   | { kind: 'empty'; key: string; text: string };
 
-const NO_DRAFTS = 'Nothing drafted. Stash an idea with s.';
+const NO_DRAFTS = 'Nothing is drafted.';
 const NO_WORKERS = 'No workers are running.';
 const NOTHING_TO_REVIEW = 'Nothing is waiting for you.';
 const NOTHING_AT_REST = 'Nothing is pinned, scheduled or resting.';

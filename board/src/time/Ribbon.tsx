@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useRef } from 'react';
 import { useTimeText } from '../lib/clock.ts';
 import { openFiber } from '../lib/open-fiber.ts';
+import { useWhere } from '../lib/url.ts';
 import { MINUTE_MS } from '../model/activity.ts';
 import type { Card } from '../model/card.ts';
 import { areaPath, linePath } from '../model/curve.ts';
@@ -21,6 +22,7 @@ const placeOf = ({ x, height }: Point) => ({ x, y: AXIS - height * (AXIS - TOP) 
 /** What agents did in the past hours, joined to what is launched in the coming ones. */
 export default function Ribbon({ cards }: { cards: readonly Card[] }): ReactNode {
   const recent = useRecent();
+  const { filter } = useWhere();
   const minute = Number(useTimeText((now) => String(Math.floor(now / MINUTE_MS))));
   const element = useRef<HTMLElement>(null);
   const width = useWidth(element);
@@ -36,7 +38,7 @@ export default function Ribbon({ cards }: { cards: readonly Card[] }): ReactNode
           <p className={styles.now} style={{ left: shape.now }}>
             now {timeOfDay(shape.at)}
           </p>
-          {shape.pins.length === 0 && (
+          {shape.pins.length === 0 && filter === null && (
             <p className={styles.none} style={{ left: shape.now }}>
               Nothing is scheduled for these hours.
             </p>

@@ -135,7 +135,7 @@ describe('the lists of the Desk', () => {
   it('say so where there is nothing', () => {
     const texts = [draftItems, inFlightItems, reviewItems, railItems].map((items) => items(desk([])));
     expect(texts.flat().map((item) => (item.kind === 'empty' ? item.text : item.kind))).toEqual([
-      'Nothing drafted. Stash an idea with s.',
+      'Nothing is drafted.',
       'No workers are running.',
       'Nothing is waiting for you.',
       'Nothing is pinned, scheduled or resting.',
