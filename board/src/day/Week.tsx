@@ -5,10 +5,10 @@ import { useKeys } from '../lib/keys.ts';
 import { go, useWhere } from '../lib/url.ts';
 import { MINUTE_MS, type Recorded } from '../model/activity.ts';
 import { areaPath, linePath } from '../model/curve.ts';
-import { dayHeading } from '../model/day-words.ts';
+import { dayHeading, workText } from '../model/day-words.ts';
 import { type Day, dayAfter, stretchOf } from '../model/days.ts';
 import { type WeekDay, weekDays, weekOf } from '../model/week.ts';
-import { lasting, shortDay } from '../model/wording.ts';
+import { shortDay } from '../model/wording.ts';
 import { readActivity } from '../time/reads.ts';
 import { Button } from '../ui/Button.tsx';
 import styles from './Week.module.css';
@@ -17,6 +17,8 @@ import styles from './Week.module.css';
 const AGAIN_MS = MINUTE_MS;
 const WIDTH = 1_440;
 const HEIGHT = 56;
+/** Those that are marked in each day. */
+const HOURS = [6, 12, 18];
 
 /** What agents and people did on each day of a week; a day leads to all of it. */
 export default function Week(): ReactNode {
@@ -61,6 +63,13 @@ function OneWeek({ shown, today }: { shown: Day; today: Day }): ReactNode {
           Some days cannot be read now.
         </p>
       )}
+      <div className={styles.hours} aria-hidden="true">
+        <p>
+          {HOURS.map((hour) => (
+            <span key={hour}>{String(hour).padStart(2, '0')}</span>
+          ))}
+        </p>
+      </div>
       <ul className={styles.days}>
         {found.toReversed().map((one) => (
           <li key={one.day}>
@@ -87,7 +96,7 @@ function DayRow({ of, today, failed }: { of: WeekDay; today: Day; failed: boolea
     >
       <b>{dayHeading(day, today, 'short')}</b>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        {[6, 12, 18].map((hour) => (
+        {HOURS.map((hour) => (
           <path key={hour} className={styles.hour} d={`M${(hour / 24) * WIDTH} 0V${HEIGHT}`} />
         ))}
         <path className={styles.fill} d={areaPath(places, HEIGHT)} />
@@ -100,7 +109,7 @@ function DayRow({ of, today, failed }: { of: WeekDay; today: Day; failed: boolea
             : 'Reading …'
           : active === 0
             ? 'No agent worked'
-            : `Agents worked ${lasting(active * MINUTE_MS)}`}
+            : `Agents worked ${workText(active)}`}
         {spoke > 0 && <>, you spoke {spoke === 1 ? 'once' : `${spoke} times`}</>}
         {closed > 0 && `, ${closed} closed`}
       </span>

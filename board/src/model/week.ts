@@ -1,4 +1,4 @@
-import { countsOf, MINUTE_MS, type Recorded, sharesOf, sumOf, within } from './activity.ts';
+import { type Bucket, countsOf, MINUTE_MS, type Recorded, sharesOf, sumOf, within } from './activity.ts';
 import { type Day, dayAfter, dayOf, startOf, stretchOf } from './days.ts';
 import type { FiberRow } from './wire.ts';
 import { timeIn } from './wording.ts';
@@ -8,7 +8,7 @@ export type WeekDay = {
   day: Day;
   /** From midnight on, each of `SAMPLE_MINUTES`, against the most of the week: from 0 to 1; null where it is not known. */
   heights: readonly (number | null)[];
-  /** Minutes in which an agent acted; null while that is not read. */
+  /** Minutes in which an agent acted, added up over all of them as on its day; null while that is not read. */
   active: number | null;
   /** How often a person spoke. */
   spoke: number;
@@ -53,9 +53,13 @@ export function weekDays(
       heights: heights
         .slice(sampleAt(from), sampleAt(to))
         .map((height, nth) => (isKnown(sampleAt(from) + nth) ? height : null)),
-      active: read.has(day) ? within(work, { from, to }).length : null,
+      active: known === undefined ? null : minutesOf(known.buckets),
       spoke: sumOf(within(words, { from, to })),
       closed: closed.get(day) ?? 0,
     };
   });
+}
+
+function minutesOf(buckets: readonly Bucket[]): number {
+  return new Set(buckets.flatMap(({ m, s, k }) => (k === 'agent' ? [`${m} ${s}`] : []))).size;
 }

@@ -29,6 +29,8 @@ describe('a week', () => {
           buckets: [
             { ...bucket, m: monday + 9 * HOUR_MS, k: 'agent' as const },
             { ...bucket, m: monday + 9 * HOUR_MS + 60_000, k: 'agent' as const },
+            { ...bucket, m: monday + 9 * HOUR_MS, k: 'agent' as const, s: 'another' },
+            { ...bucket, m: monday + 9 * HOUR_MS, k: 'agent' as const, cwd: '/elsewhere' },
             { ...bucket, m: monday + 9 * HOUR_MS, k: 'attention' as const },
           ],
         },
@@ -41,7 +43,7 @@ describe('a week', () => {
       closed(monday + 26 * HOUR_MS),
       { status: 'open' as const },
     ]);
-    expect(first).toMatchObject({ day: '2026-11-23', active: 2, spoke: 3, closed: 1 });
+    expect(first).toMatchObject({ day: '2026-11-23', active: 3, spoke: 3, closed: 1 });
     expect(first?.heights).toHaveLength((24 * 60) / SAMPLE_MINUTES);
     const busy = first?.heights.flatMap((height, nth) => (height !== null && height > 0 ? [nth] : []));
     expect(busy).toEqual([(9 * 60) / SAMPLE_MINUTES - 1, (9 * 60) / SAMPLE_MINUTES]);
