@@ -712,6 +712,26 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     );
   });
 
+  it('launches a draft from its head', async () => {
+    const page = await open('looked-at');
+    await press(page, 'Launch\nL');
+    await until('what would run', () =>
+      page.learn<boolean>(
+        "[...document.querySelectorAll('dialog h2')].some((one) => one.innerText === 'Launch: Fiber looked-at')",
+      ),
+    );
+    expect(page.writes).toEqual([]);
+  });
+
+  it('says first on a phone what keeps an armed fiber from running', async () => {
+    const page = await open('homeless', PHONE);
+    await says(page, 'Why it is not running', '/no/such/folder');
+    expect(await page.learn("document.querySelector('dialog [data-part]').dataset.part")).toBe(
+      'Why it is not running',
+    );
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
   it('is scrolled as a whole where head and reply fill the page, as when that is enlarged four times', async () => {
     const page = await open('gauges', { width: 320, height: 256 });
     await says(page, 'the odd loggers are settled');

@@ -132,6 +132,9 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
   const [, over, named = ''] = OVER.exec(part ?? '') ?? [];
   const change = over !== undefined && over !== 'transcript';
   const waits = row.runtime !== undefined && <Band card={card} />;
+  const why = row.runtime === undefined && row.status !== 'closed' && !gone && <WhyPart row={row} />;
+  // Where all of it is one column, that something keeps it from running is read first.
+  const why_first = phone && row.status === 'active';
   return (
     <div ref={root} className={styles.sheet} data-fiber-sheet={row.id}>
       <Head row={row} followed={followed} title_id={title_id} gone={gone} watch={watch} onClose={close} />
@@ -148,6 +151,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
             </div>
           )}
           {phone && waits}
+          {why_first && why}
           <Outcome row={row} />
           <Late of={CHANGES} with={{ row, gone }} meanwhile={change ? undefined : null} takes_keys={change} />
           {document === undefined ? (
@@ -166,7 +170,7 @@ function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): Rea
         <aside className={styles.side} aria-label="About the fiber">
           {!phone && waits}
           <div className={styles.facts}>
-            {row.runtime === undefined && row.status !== 'closed' && !gone && <WhyPart row={row} />}
+            {!why_first && why}
             <RosterPart row={row} />
             <RunPart row={row} />
             {!gone && <Late of={RECORD_MEETING} with={{ row }} meanwhile={null} />}

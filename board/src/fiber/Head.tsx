@@ -74,6 +74,7 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
         <Actions
           aim={{ row_key: card.key, saw: card.saw }}
           buttons={card.buttons}
+          idle={row.runtime === undefined && row.status !== 'closed'}
           watch={row.runtime?.mux_session == null ? null : watch}
         />
       )}
@@ -87,15 +88,18 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
 type ActionsProps = {
   aim: Aim;
   buttons: readonly CardButton[];
+  /** Whether it could have a worker, and has none. */
+  idle: boolean;
   /** Shows the screen of its worker; null where there is none. */
   watch: (() => void) | null;
 };
 
 /** What is most likely done to the fiber, and the menus of everything else. */
-function Actions({ aim, buttons, watch }: ActionsProps): ReactNode {
+function Actions({ aim, buttons, idle, watch }: ActionsProps): ReactNode {
   const offered = gesturesAt(aim.row_key);
   const main = buttons.filter(({ id }) => id !== 'reply');
   const stop = offered.find(({ id }) => id === 'stop');
+  const launch = idle && main.length === 0 && offered.find(({ id }) => id === 'launch');
   return (
     <div className={styles.actions}>
       <Button shortcut="m" onClick={() => openMenu(aim, 'move')}>
@@ -111,6 +115,11 @@ function Actions({ aim, buttons, watch }: ActionsProps): ReactNode {
           {name}
         </Button>
       ))}
+      {launch && (
+        <Button shortcut="L" onClick={() => runGesture(aim, 'launch')}>
+          {launch.verb}
+        </Button>
+      )}
       {stop !== undefined && <Button onClick={() => runGesture(aim, 'stop')}>{stop.verb}</Button>}
       <Button tone="quiet" aria-label="Everything that can be done" onClick={() => openMenu(aim, 'all')}>
         <span aria-hidden="true">•••</span>

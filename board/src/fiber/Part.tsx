@@ -1,5 +1,6 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { Read } from '../lib/reads.ts';
+import { sentence } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import styles from './Part.module.css';
 
@@ -36,7 +37,7 @@ export function Reading<T>({ read, children }: { read: Read<T>; children(value: 
       {value !== undefined && children(value)}
       {refusal !== null && (
         <div className={styles.refusal} role="alert">
-          <p>{refusal.message}</p>
+          <p>{sentence(refusal.message)}</p>
           <Button onClick={again}>Try again</Button>
         </div>
       )}
