@@ -107,7 +107,7 @@ export default function ShapeDialog({
           <Field label="Effort">
             {(input) => (
               <select {...input} value={effort} onChange={({ target }) => setEffort(target.value)}>
-                <option value="">As the agent has it</option>
+                <option value="">Its usual one</option>
                 {levels.map((level) => (
                   <option key={level}>{level}</option>
                 ))}

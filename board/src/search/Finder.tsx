@@ -190,7 +190,12 @@ export default function Finder(): ReactNode {
             )}
           </div>
           <p className={styles.foot} role="status">
-            {texts.says ?? (copy === null ? 'The fibers are still being read.' : `${shown.length} found`)}
+            {texts.says ??
+              (copy === null
+                ? 'The fibers are still being read.'
+                : asked.trim() === ''
+                  ? 'Type to find'
+                  : `${shown.length} found`)}
           </p>
         </div>
       )}

@@ -96,7 +96,7 @@ function Effort({
       value={effort ?? ''}
       onChange={({ target }) => void set(target.value)}
     >
-      <option value="">Its own effort</option>
+      <option value="">Its usual effort</option>
       {levels.map((level) => (
         <option key={level}>{level}</option>
       ))}

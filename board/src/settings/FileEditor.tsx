@@ -10,8 +10,18 @@ import { placeOfSentence } from '../model/json-place.ts';
 import type { ConfigFile, ConfigWritten } from '../model/wire.ts';
 import { moment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
+import { Phrase } from '../ui/Sentence.tsx';
 import { type CodeArea, openEditor, openMerge } from './code-area.ts';
 import styles from './FileEditor.module.css';
+
+/** What each file is for. */
+const SAYS: Readonly<Record<string, string>> = {
+  agents: 'Agents beside the built-in ones. `svc agents add` adds one.',
+  stores: 'The folders whose fibers are on the board.',
+  projects: 'Folders that Stash and Capture offer beside the stores.',
+  remotes: 'Other hosts whose fibers are on the board too. `svc remotes add me@host` adds one.',
+  host: 'The name of this host, and the limits of its workers.',
+};
 
 /** An edit that is not saved, and the text that it began from, by its digest. */
 type Kept = { text: string; digest: string };
@@ -119,6 +129,9 @@ export default function FileEditor({ id }: { id: string }): ReactNode {
           {disk.mtime === null ? ', not there yet' : `, changed ${moment(disk.mtime, today)}`}
         </p>
       </header>
+      <p className={styles.note}>
+        <Phrase>{SAYS[id] ?? ''}</Phrase>
+      </p>
       {disk.overridden_by !== null && (
         <p className={styles.note}>
           {disk.overridden_by} is set where the daemon was started, and counts instead.
