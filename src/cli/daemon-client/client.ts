@@ -54,6 +54,7 @@ const AGAIN_MS = 100;
 const LEAST_MS = 1_000;
 /** How long an answer may take before the daemon is asked whether it answers anything, and between two such questions. */
 const DOUBT_MS = 1_000;
+const VERSION_PATH = '/api/v1/version';
 /** More than the largest listing; a larger answer is not from our daemon. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const mendOf = (settings: Settings) =>
@@ -188,11 +189,13 @@ async function exchange(
   const asked = host === undefined ? '' : ` what it is asked of ${host}`;
   const until = systemClock.monotonic() + deadline_ms;
   for (let left_ms: number = deadline_ms; ; ) {
-    const answer = await askWhileAlive({ ...request, deadline_ms: left_ms }).catch((error: Error) => {
+    const answer = await askWhileAlive({ ...request, deadline_ms: left_ms }).catch(async (error: Error) => {
       const doubt = is_write && !foundNobody(error) ? `; ${NOT_KNOWN}` : '';
+      const is_slow = host === undefined && error instanceof AnswerTooLate && (await saysVersion(to));
+      const what = is_slow ? 'answers, but not this yet' : `does not answer${asked}`;
       throw new CodedError(
         'daemon_unreachable',
-        `the daemon (pid ${daemon.pid}) does not answer${asked}: ${error.message}${doubt}; see: svc daemon logs`,
+        `the daemon (pid ${daemon.pid}) ${what}: ${error.message}${doubt}; see: svc daemon ${is_slow ? 'status' : 'logs'}`,
         { cause: error },
       );
     });
@@ -210,6 +213,21 @@ async function exchange(
 }
 
 const NOT_KNOWN = 'whether it was done is not known; look with svc status before you do it again';
+
+/** Whether a daemon that has not answered a request answers another one at once. */
+async function saysVersion(to: HttpRequest['to']): Promise<boolean> {
+  const question = {
+    to,
+    method: 'GET',
+    path: VERSION_PATH,
+    deadline_ms: DOUBT_MS,
+    most_bytes: MOST_BYTES,
+  } as const;
+  return requestBytes(question).then(
+    () => true,
+    () => false,
+  );
+}
 
 /** Nothing of the request was sent. */
 function foundNobody({ cause }: Error): boolean {
@@ -257,7 +275,7 @@ async function askWhileAlive(request: HttpRequest): Promise<HttpAnswer> {
  * what it has begun.
  */
 async function untilSilent(to: HttpRequest['to'], signal: AbortSignal): Promise<never> {
-  const question = { to, method: 'GET', path: '/api/v1/version' } as const;
+  const question = { to, method: 'GET', path: VERSION_PATH } as const;
   const limits = { deadline_ms: DEADLINE_MS.GET, most_bytes: MOST_BYTES };
   for (;;) {
     await pause(DOUBT_MS, undefined, { signal });

@@ -209,6 +209,25 @@ describe('talking to the daemon', () => {
     });
   });
 
+  it('says of a daemon that answers other requests that one of them is slow', async () => {
+    const { timeout } = AbortSignal;
+    const limits = vi
+      .spyOn(AbortSignal, 'timeout')
+      .mockImplementation((ms) => timeout.call(AbortSignal, ms === 10_000 ? 1 : ms));
+    onTestFinished(() => limits.mockRestore());
+    const server = createHttpServer((request, response) => {
+      if (request.url?.endsWith('/version')) response.end('{}');
+    });
+    await listen(server);
+    await expect((await connectDaemon(settings())).get('/spend', schema)).rejects.toMatchObject({
+      code: 'daemon_unreachable',
+      message: expect.stringMatching(
+        /answers, but not this yet: no answer within 10 s; see: svc daemon status$/,
+      ),
+    });
+    server.closeAllConnections();
+  });
+
   it('[WPL-1] waits for a slow answer of a daemon that answers meanwhile', async () => {
     let slow: ServerResponse | null = null;
     const server = createHttpServer((request, response) => {
