@@ -63,6 +63,8 @@ export default defineConfig({
     // The page's policy allows no `data:` fonts and no inline script.
     assetsInlineLimit: 0,
     rolldownOptions: {
+      // On a busy machine it would tell a newcomer of a slow build.
+      checks: { bundlerTimings: false },
       input: PAGES,
       output: {
         codeSplitting: {
