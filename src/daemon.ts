@@ -22,7 +22,7 @@ import { createTailnetSide } from './daemon-tailnet.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
 import { createFileReader } from './platform/file-reader.ts';
-import { mayFollow, threadDisks } from './platform/foreign-paths.ts';
+import { mayFollow, requireAnswer, threadDisks } from './platform/foreign-paths.ts';
 import { keepSweepingTemporaries } from './platform/left-temporaries.ts';
 import { packageRoot } from './platform/package-root.ts';
 import { processStartTime } from './platform/process-facts.ts';
@@ -75,6 +75,7 @@ export async function runDaemon(options: {
     level: settings.log_level,
     destination: standardOutput({ sync: false }),
   });
+  await requireAnswer(settings.data_dir);
   const held = holdDataDir(settings, process.env, booted_at);
   const threads = followThreads();
   const ending = createDeferred<number>();
@@ -137,15 +138,20 @@ export async function runDaemon(options: {
   }
 }
 
-/** Waits while the disk of an operator file that decides the start does not answer, and says so once. */
+/**
+ * Waits while the disk of an operator file that decides the start, or of what the daemon keeps, does not answer, and says so
+ * once. Messages, attachments and meetings are asked for where they are used.
+ */
 async function untilConfigured(
   settings: Settings,
   { clock, logger, say }: { clock: Clock; logger: Logger; say(text: string): void },
 ): Promise<void> {
   const { host, stores } = operatorFilePaths(settings);
+  const { messages_dir, attachments_dir, meetings_dir, ...own } = dataPaths(settings);
+  const files = [host, stores, ...Object.values(own)];
   for (let is_first = true; ; is_first = false) {
-    const proofs = await Promise.all([host, stores].map((file) => mayFollow(file)));
-    const silent = [host, stores].filter((_, nth) => proofs[nth] !== 'answers');
+    const proofs = await Promise.all(files.map((file) => mayFollow(file)));
+    const silent = files.filter((_, nth) => proofs[nth] !== 'answers');
     if (silent.length === 0) return;
     for (const file of is_first ? silent : []) {
       const detail = `the disk of ${file} does not answer; the daemon starts once it does`;

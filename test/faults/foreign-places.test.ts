@@ -206,3 +206,31 @@ it('[DSP-1] waits, and names the file, while host.json is a link to a disk that 
   expect(await daemon.ended).toMatchObject({ code: 1 });
   expect(bed.log()).toContain('host.json is not valid JSON');
 });
+
+it('[DSP-1] waits, and names each, while what the daemon keeps is links to a disk that does not answer', async () => {
+  const links = ['runs', 'state', 'sessions.jsonl', 'answers'];
+  for (const name of links) symlinkSync(onDisk(name), inBed('data', name));
+  await disk!.hold();
+  const daemon = bed.daemon();
+  for (const name of links)
+    await until(
+      `the name of ${name}`,
+      () => bed.log().includes(`the disk of ${inBed('data', name)}`),
+      30_000,
+    );
+  expect(daemon.alive).toBe(true);
+  await daemon.kill('SIGKILL');
+  const started = await bed.svc(['daemon', 'start', '--timeout', '8'], { timeout_ms: 40_000 });
+  expect(started).toMatchObject({ kind: 'exited' });
+  const said = JSON.stringify(started);
+  const [, pid] = /the daemon \(pid (\d+)\) has not answered for 8 s/.exec(said) ?? [];
+  process.kill(Number(pid), 'SIGKILL');
+  expect(said).toContain(`the disk of ${inBed('data', 'runs')} does not answer`);
+});
+
+it('[DSP-1] does not start, and says why, where its data folder is on a disk that does not answer', async () => {
+  await disk!.hold();
+  const daemon = bed.daemon({ SVC_DATA_DIR: onDisk('data') });
+  expect(await daemon.ended).toMatchObject({ code: 1 });
+  expect(bed.log()).toContain(`the disk of ${onDisk('data')} does not answer`);
+});

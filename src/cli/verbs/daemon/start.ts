@@ -9,6 +9,7 @@ import { readSettings, type Settings } from '../../../config/settings.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import { startDetached } from '../../../platform/detached-process.ts';
+import { requireAnswer } from '../../../platform/foreign-paths.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
 import { count } from '../../command-line/options.ts';
 import { formatMoment } from '../../command-line/output.ts';
@@ -83,6 +84,7 @@ export async function startDaemon(
   }
   makeDataDir(settings);
   const log_path = logPath(settings);
+  await requireAnswer(log_path);
   rotateLog(log_path);
   const from = statSync(log_path, { throwIfNoEntry: false })?.size ?? 0;
   const { pid } = await startDetached({
@@ -102,7 +104,7 @@ export async function startDaemon(
   if (outcome === 'silent')
     throw new CodedError(
       'deadline_exceeded',
-      `the daemon (pid ${pid}) has not answered for ${silence} s and goes on starting; watch it with: svc daemon logs -f`,
+      `the daemon (pid ${pid}) has not answered for ${silence} s and goes on starting; watch it with: svc daemon logs -f; ${lastWords(log_path, from).said}`,
       { details: { pid } },
     );
   const { listen, version, booted_at } = outcome;
@@ -159,10 +161,15 @@ async function holdsStarts(settings: Settings): Promise<boolean> {
 }
 
 function startFailed(log_path: string, from: number): CodedError {
-  const lines = lastLines(log_path, LAST_WORDS, from).map(readableLine);
-  const said =
-    lines.length === 0 ? 'it wrote nothing to its log' : `the end of its log:\n${lines.join('\n')}`;
+  const { lines, said } = lastWords(log_path, from);
   return new CodedError('launch_failed', `the daemon ended while it started; ${said}`, {
     details: { log: log_path, lines },
   });
+}
+
+function lastWords(log_path: string, from: number): { lines: string[]; said: string } {
+  const lines = lastLines(log_path, LAST_WORDS, from).map(readableLine);
+  const said =
+    lines.length === 0 ? 'it wrote nothing to its log' : `the end of its log:\n${lines.join('\n')}`;
+  return { lines, said };
 }
