@@ -4,7 +4,7 @@ import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { unusedPort } from '../kit/unused-port.ts';
 import { Chromium, NO_BROWSER, type View } from './chromium.ts';
-import { axeFaults, VIEWS, words } from './controls.ts';
+import { axeFaults, click, VIEWS, words } from './controls.ts';
 import { cards, cardWhen, DESKTOP, faults, focused, PHONE } from './desk-page.ts';
 import { addLines, addRuns, sentLine } from './past.ts';
 
@@ -147,6 +147,12 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
         const page = await browser.open(`http://${mortal.address}/`);
         await cardWhen(page, 'judged', 'shown');
         await until('the socket', async () => (await words(page)).includes('live'));
+        const openSheet = () => page.learn("document.querySelector('[data-fiber=judged] h3').click()");
+        await openSheet();
+        await until('all of the sheet', async () =>
+          /Work on judged\..*Nothing has happened yet\./s.test(await words(page)),
+        );
+        await click(page, 'Close');
         await mortal.stop('SIGKILL');
         const gone = await until('the banner', async () => {
           const shown = await words(page);
@@ -154,10 +160,14 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
         });
         expect(gone).toMatch(/trying again in \d+ s/);
         expect((await cards(page)).map(({ fiber }) => fiber)).toEqual(['judged']);
+        await openSheet();
+        await until('the sheet', async () => (await words(page)).includes('The daemon did not answer.'));
+        expect(await axeFaults(page)).toEqual([]);
         await mortal.start();
         await page.learn("document.querySelector('[role=status] button')?.click()");
         await until('the end of the banner', async () => !(await words(page)).includes('No answer'));
         await until('the socket', async () => (await words(page)).includes('live'));
+        await until('all parts', async () => !(await words(page)).includes('The daemon did not answer.'));
         expect(faults(page)).toEqual([]);
       } finally {
         await mortal.dispose();

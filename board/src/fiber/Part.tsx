@@ -1,6 +1,5 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { Read } from '../lib/reads.ts';
-import { sentence } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import styles from './Part.module.css';
 
@@ -32,12 +31,14 @@ export function Part({ title, note, action, children }: PartProps): ReactNode {
 /** What was read of the daemon, or its own sentence on why it cannot be read; the other parts stand without it. */
 export function Reading<T>({ read, children }: { read: Read<T>; children(value: T): ReactNode }): ReactNode {
   const { value, refusal, again } = read;
+  // The page says already that the daemon is gone, and each part is read by itself once it is back.
+  const silent = refusal?.code === 'no_answer';
   return (
     <>
       {value !== undefined && children(value)}
       {refusal !== null && (
-        <div className={styles.refusal} role="alert">
-          <p>{sentence(refusal.message)}</p>
+        <div className={styles.refusal} data-silent={silent} role={silent ? undefined : 'alert'}>
+          <p>{refusal.message}</p>
           <Button onClick={again}>Try again</Button>
         </div>
       )}

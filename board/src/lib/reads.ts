@@ -1,13 +1,24 @@
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { ownRead } from '../model/composite.ts';
+import { isHeard } from '../model/contact.ts';
 import type { Composite } from '../model/wire.ts';
 import { type Answer, get } from './api.ts';
+import { followed, watchFollowed } from './board.ts';
 
 /** Answers of the daemon other than the feed; kept for as long as somebody looks at them, and a moment longer. */
 const client = new QueryClient({
   defaultOptions: {
     queries: { retry: false, structuralSharing: false, gcTime: 60_000, networkMode: 'always' },
   },
+});
+
+let heard = true;
+/** What was refused while the daemon did not answer is read again once it does. */
+watchFollowed(() => {
+  const before = heard;
+  heard = isHeard(followed().contact);
+  if (heard && !before)
+    void client.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
 });
 
 const NOT_MODIFIED = 304;
