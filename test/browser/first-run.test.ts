@@ -37,7 +37,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await until(
       'the gaps',
       async () =>
-        (await toDo(page)).join() === ['A folder for your tasks', 'Leave to launch', 'A first task'].join(),
+        (await toDo(page)).join() ===
+        ['A folder for your tasks', 'Permission to launch', 'A first task'].join(),
     );
     expect(await axeFaults(page)).toEqual([]);
     expect(page.complaints).toEqual([]);

@@ -130,6 +130,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await shownWhen(page, ids);
     for (const id of ids) await click(page, id, 'ctrlKey: true');
     await read(page, '3 chosen');
+    expect(await axeFaults(page)).toEqual([]);
     await photo(page, `chosen-${name}`);
     await press(page, 'Accept');
     await dialogSays(page, 'Accept: 3 fibers');

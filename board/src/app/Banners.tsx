@@ -59,7 +59,7 @@ export function Banners({ followed, held }: { followed: Followed; held: number }
             </>
           }
         >
-          nothing launches until you let it
+          nothing launches until you release {held === 1 ? 'it' : 'them'}
         </Banner>
       )}
     </div>

@@ -83,7 +83,7 @@ function NextLaunch({ card: { title, fact }, count }: { card: Card; count: numbe
       Next launch
       <b className={styles.nextTitle}>{title}</b>
       <b>{when}</b>
-      <span className={styles.nextCount}>{count} scheduled</span>
+      {count > 1 && <span className={styles.nextCount}>{count - 1} more</span>}
     </p>
   );
 }

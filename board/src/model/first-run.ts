@@ -104,7 +104,7 @@ function store(origin: StoreOrigin | undefined): Step {
 }
 
 function launches(state: State | undefined): Step {
-  const step = { name: 'launches', title: 'Leave to launch' } as const;
+  const step = { name: 'launches', title: 'Permission to launch' } as const;
   if (state === undefined) return { ...step, ...LOOKING };
   if (!state.boot_quarantine.active)
     return { ...step, done: true, says: 'Workers start as soon as a task is due.', command: null };

@@ -36,8 +36,10 @@ const LOOK = EditorView.theme({
   '&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine': { backgroundColor: 'var(--you-wash) !important' },
   '.cm-changedLineGutter': { background: 'var(--you) !important' },
   '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--agent) !important' },
+  // In a line of their own: there is no room for them beside a text on a phone.
+  '.cm-chunkButtons': { position: 'static !important', padding: '4px 0', textAlign: 'right' },
   '.cm-chunkButtons button': {
-    minHeight: '32px',
+    minHeight: '44px',
     margin: '0 3px',
     padding: '0 10px',
     border: '1px solid var(--line-strong)',
