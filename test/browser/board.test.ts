@@ -216,6 +216,21 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(page.complaints).toEqual([]);
   });
 
+  it('fits a page of any width', async () => {
+    const page = await open(DESKTOP);
+    await cardWhen(page, 'judged', 'shown');
+    for (const width of [320, 620, 821, 1_000, 1_101]) {
+      await page.look({ width, height: 700 });
+      await page.settled();
+      const beyond = `[...document.querySelectorAll('header button')].filter((one) => one.getBoundingClientRect().right > innerWidth)`;
+      expect([width, await page.learn(`${beyond}.map((one) => one.innerText)`)]).toEqual([width, []]);
+      expect([width, await page.learn('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
+        width,
+        true,
+      ]);
+    }
+  });
+
   it('shows one list at a time on a phone', async () => {
     const page = await open(PHONE);
     await cardWhen(page, 'judged', 'among those of the reader');
