@@ -216,6 +216,40 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(page.complaints).toEqual([]);
   });
 
+  it.each(VIEWS)('has no serious fault in what opens over it: %s', async (_, view) => {
+    const page = await open(view);
+    const faultless = async (address: string, shows: string) => {
+      await page.show(`http://${daemon.address}/${address}`);
+      await until(shows, async () => (await words(page)).includes(shows));
+      expect([shows, await axeFaults(page)]).toEqual([shows, []]);
+      expect(await page.learn('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    };
+    const choose = async (gesture: string, shows: string) => {
+      await page.show(`http://${daemon.address}/?fiber=plan`);
+      await click(page, 'Everything that can be done');
+      await until(gesture, () =>
+        page.learn<boolean>(`(() => {
+          const entry = document.querySelector('[data-gesture=${gesture}]');
+          entry?.click();
+          return entry !== null;
+        })()`),
+      );
+      await until(shows, async () => (await words(page)).includes(shows));
+      await page.settled();
+      expect([shows, await axeFaults(page)]).toEqual([shows, []]);
+    };
+    await faultless('?sheet=keys', 'Move about');
+    await faultless('?sheet=find&q=no-such-fiber', 'Nothing has “no-such-fiber”');
+    await faultless('?fiber=no/such/fiber', 'This fiber cannot be shown');
+    await faultless('?fiber=plan', 'Work on plan.');
+    for (const [gesture, shows] of [
+      ['launch', 'What the worker is told'],
+      ['repeat', 'Schedule'],
+      ['nest', 'Below'],
+    ] as const)
+      await choose(gesture, shows);
+  });
+
   it('fits a page of any width', async () => {
     const page = await open(DESKTOP);
     await cardWhen(page, 'judged', 'shown');
