@@ -70,7 +70,7 @@ const MEMORY_WAITS = 0.2;
 const PROCESSOR_WAITS = 0.5;
 
 /** Null for a machine that has time for another worker. */
-export function busyWith(
+function busyWith(
   { load, cores, waiting, memory }: MachinePressure,
   { busy_load }: Pick<StartPolicy, 'busy_load'>,
 ): Busy | null {
