@@ -206,7 +206,7 @@ module.exports = {
       from: {
         path: '^(src|workers)/',
         pathNot:
-          '^src/platform/(process|piped-process|detached-process|interactive-process)[.]ts$|^src/cli/(launcher[.]mjs|hook/(record-commit|agent-process)[.]cjs)$',
+          '^src/platform/(process|piped-process|detached-process|interactive-process)[.]ts$|^src/cli/(launcher[.]mjs|hook/(run|agent-process)[.]cjs)$',
       },
       to: { path: '^(node:)?child_process$|node_modules/execa/' },
     },

@@ -13,5 +13,8 @@ if (process.argv[2] !== 'hook' || !takesHook(process.argv.slice(3))) import('./l
 function takesHook(argv) {
   const source = join(__dirname, 'hook/entry.cjs');
   const entry = existsSync(source) ? source : join(__dirname, '../../dist/src/cli/hook/entry.cjs');
-  return /** @type {typeof import('./hook/entry.cjs')} */ (require(entry)).hookMain(argv);
+  return /** @type {typeof import('./hook/entry.cjs')} */ (require(entry)).hookMain(
+    argv,
+    join(__dirname, 'svc-hook.sh'),
+  );
 }

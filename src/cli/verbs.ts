@@ -135,6 +135,7 @@ export const VERBS: VerbTable = {
       summary: 'Record an event of an agent program or Git',
       verbs: {
         event: async () => (await import('./verbs/hook.ts')).event,
+        context: async () => (await import('./verbs/hook.ts')).context,
         commit: async () => (await import('./verbs/hook.ts')).commit,
       },
     },

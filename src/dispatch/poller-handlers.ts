@@ -113,6 +113,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         mux_owner: await surroundings.muxOwner(dispatcher.listing),
         operator_file_errors: await operator.errors(),
         skills: surroundings.skills,
+        dropped_hook_events: surroundings.hooks.dropped,
       }),
     resume_incident: (request) => resumeIncident({ world, memory, dispatcher }, request),
     dismiss_incident(request) {

@@ -209,6 +209,7 @@ export async function startPoller(
       await loop.stop();
       await dispatcher.stop();
       leases.release();
+      await surroundings.hooks.stop();
       world.app?.close();
       world.workerMemory.close();
       await world.mux

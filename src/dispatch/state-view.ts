@@ -34,6 +34,7 @@ export function viewState(options: {
   mux_owner: PollerState['poll_health']['mux']['owner'];
   operator_file_errors: PollerState['operator_file_errors'];
   skills: PollerState['skills'];
+  dropped_hook_events: number;
 }): PollerState {
   const { world, memory, dispatcher, health } = options;
   const pending = dispatcher.rounds.pending();
@@ -58,6 +59,7 @@ export function viewState(options: {
     }),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
     start_command: startCommand(world.settings),
+    dropped_hook_events: options.dropped_hook_events,
     boot_quarantine: {
       active: quarantine.active && (held > 0 || !quarantine.first_start),
       reason: options.rebooted ? 'reboot' : 'restart',

@@ -19,7 +19,7 @@ import { coarseUse } from '../harness/transcripts/context-use.ts';
 import { lastSaid } from '../harness/transcripts/last-said.ts';
 import { findPastSession } from '../harness/transcripts/past-session.ts';
 import { readTail } from '../harness/transcripts/transcript-tail.ts';
-import { appendLineSync } from '../ledgers/append-line.cjs';
+import { appendLineSync } from '../ledgers/append-line.ts';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
 import { withoutTmux } from '../mux/without-tmux.ts';
@@ -41,6 +41,7 @@ import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { localZone } from './due/standing.ts';
 import { createExternalCli } from './external-cli.ts';
 import { StartGate, startPolicy } from './holds/start-gate.ts';
+import { HookSpool } from './run-directory/hook-spool.ts';
 import { RunDirectories } from './run-directory/run-directories.ts';
 import { writeSvcCommand } from './run-directory/svc-command.ts';
 import { createWorkerMemory, memoryLimits } from './run-directory/worker-memory.ts';
@@ -52,6 +53,7 @@ import { directoryLook, type World } from './world/world.ts';
 /** The world of a real daemon, and what only the poller's own rooms need of it. */
 export type Surroundings = {
   world: World;
+  hooks: Pick<HookSpool, 'dropped' | 'stop'>;
   runner: ProcessRunner;
   agents: Pick<AgentsOnDisk, 'registry' | 'look'>;
   breakerFile: string;
@@ -98,6 +100,17 @@ export async function connectWorld(options: {
     ...{ platform, uid, env, runner },
   });
   const workerMemory = createWorkerMemory({ mechanism, limits, logger });
+  const { data_dir, events_file, commits_file } = paths;
+  const hooks = new HookSpool({
+    data_dir,
+    events_file,
+    commits_file,
+    host: settings.host_id,
+    runner,
+    clock,
+    logger,
+  });
+  hooks.start();
   const world: World = {
     host: settings.host_id,
     daemonId: settings.daemon_id,
@@ -107,7 +120,7 @@ export async function connectWorld(options: {
     logger,
     documents: options.documents,
     mux: await connectMux({ settings, clock, logger, runner, openTerminal }),
-    runDirectories: new RunDirectories({ data_dir: settings.data_dir, logger }),
+    runDirectories: new RunDirectories({ data_dir: settings.data_dir, logger, hooks }),
     workerMemory,
     app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
     harness: {
@@ -192,6 +205,7 @@ export async function connectWorld(options: {
   const skills = await compareSkills(process.env);
   return {
     world,
+    hooks,
     runner,
     agents,
     breakerFile: join(paths.state_dir, 'breaker.json'),

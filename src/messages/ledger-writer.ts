@@ -3,7 +3,7 @@ import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type MessageLine, parseMessageLine } from '../contract/ledger.ts';
 import { parseAddress } from '../contract/session-address.ts';
-import { appendLineSync, ROTATE_BYTES } from '../ledgers/append-line.cjs';
+import { appendLineSync, ROTATE_BYTES } from '../ledgers/append-line.ts';
 import { AppendOnlyFile } from '../platform/append-only-file.ts';
 import type { MessageRecord } from './message-record.ts';
 

@@ -84,7 +84,7 @@ describe('a fourth harness', () => {
   it('gets its skills and hooks by a setup, which removes exactly these again', async () => {
     const kept = readFileSync(join(folder, 'name'), 'utf8');
     expect(await home.svc('setup', 'tally')).toMatchObject({ code: 0 });
-    expect(readFileSync(join(folder, 'hooks.json'), 'utf8')).toContain('hook event --harness tally');
+    expect(readFileSync(join(folder, 'hooks.json'), 'utf8')).toContain('svc-hook.sh tally');
     expect(await home.svc('setup', 'tally', '--uninstall')).toMatchObject({ code: 0 });
     expect(() => readFileSync(join(folder, 'hooks.json'))).toThrow('ENOENT');
     expect(readFileSync(join(folder, 'name'), 'utf8')).toBe(kept);

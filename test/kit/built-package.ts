@@ -18,7 +18,13 @@ export function buildPackage(): string {
     stdio: 'inherit',
   });
   if (build.status !== 0) throw new Error('the package could not be built');
-  for (const name of ['ops', 'package.json', 'src/cli/launcher.mjs', 'src/cli/svc.cjs'])
+  for (const name of [
+    'ops',
+    'package.json',
+    'src/cli/launcher.mjs',
+    'src/cli/svc.cjs',
+    'src/cli/svc-hook.sh',
+  ])
     cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
   symlinkSync(realpathSync(join(CHECKOUT, 'node_modules')), join(folder, 'node_modules'));
   return folder;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendLine, appendLineSync } from '../../src/ledgers/append-line.cjs';
+import { appendLineSync } from '../../src/ledgers/append-line.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -11,44 +11,39 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const WRITERS = {
-  appendLine,
-  appendLineSync: async (path: string, line: object) => appendLineSync(path, line),
-};
-
-describe.each(Object.entries(WRITERS))('%s', (name, append) => {
-  it('creates the file and its folder, readable by the owner only', async () => {
+describe('a line that is appended', () => {
+  it('creates the file and its folder, readable by the owner only', () => {
     const path = join(dir, 'data', 'deep', 'sessions.jsonl');
-    await append(path, { at: 1 });
+    appendLineSync(path, { at: 1 });
     expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(dir, 'data')).mode & 0o777).toBe(0o700);
     expect(statSync(join(dir, 'data', 'deep')).mode & 0o777).toBe(0o700);
   });
 
-  it('completes the torn last line of a writer that died, and only a torn one', async () => {
+  it('completes the torn last line of a writer that died, and only a torn one', () => {
     const path = join(dir, 'l.jsonl');
     writeFileSync(path, '{"at":1}\n{"at":');
-    await append(path, { at: 2 });
-    await append(path, { text: 'two\nlines' });
+    appendLineSync(path, { at: 2 });
+    appendLineSync(path, { text: 'two\nlines' });
     expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n{"at":\n{"at":2}\n{"text":"two\\nlines"}\n');
   });
 
-  it('reports why a file cannot be written', async () => {
+  it('reports why a file cannot be written', () => {
     appendFileSync(join(dir, 'file'), '');
-    await expect(append(join(dir, 'file', 'l.jsonl'), {})).rejects.toThrow(/ENOTDIR/);
-    await expect(append(dir, {})).rejects.toThrow(/EISDIR/);
-    await expect(append('/proc/nowhere/deep/l.jsonl', {})).rejects.toThrow(/ENOENT|EPERM|EACCES/);
+    expect(() => appendLineSync(join(dir, 'file', 'l.jsonl'), {})).toThrow(/ENOTDIR/);
+    expect(() => appendLineSync(dir, {})).toThrow(/EISDIR/);
+    expect(() => appendLineSync('/proc/nowhere/deep/l.jsonl', {})).toThrow(/ENOENT|EPERM|EACCES/);
   });
 
   it('loses and mixes no line when several writers append at once, and leaves at most a blank line', async () => {
     const path = join(dir, 'l.jsonl');
-    const source = new URL('../../src/ledgers/append-line.cjs', import.meta.url).href;
+    const source = new URL('../../src/ledgers/append-line.ts', import.meta.url).href;
     const program = `
       const { workerData } = require('node:worker_threads');
-      import(${JSON.stringify(source)}).then(async ({ ${name}: append }) => {
+      import(${JSON.stringify(source)}).then(async ({ appendLineSync }) => {
         const { path, writer } = workerData;
-        for (let n = 0; n < 200; n += 1) await append(path, { writer, n, fill: 'x'.repeat((n * 37) % 9000) });
+        for (let n = 0; n < 200; n += 1) appendLineSync(path, { writer, n, fill: 'x'.repeat((n * 37) % 9000) });
       });`;
     await Promise.all(
       [0, 1, 2, 3].map(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionLine } from '../../src/contract/ledger.ts';
-import { appendLineSync } from '../../src/ledgers/append-line.cjs';
+import { appendLineSync } from '../../src/ledgers/append-line.ts';
 import { SessionFibers } from '../../src/ledgers/session-fibers.ts';
 import { SessionsLedger } from '../../src/ledgers/sessions-ledger.ts';
 

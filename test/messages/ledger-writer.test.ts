@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type MessageLine, messageLineSchema } from '../../src/contract/ledger.ts';
-import { ROTATE_BYTES } from '../../src/ledgers/append-line.cjs';
+import { ROTATE_BYTES } from '../../src/ledgers/append-line.ts';
 import { writeMissingLines } from '../../src/messages/ledger-recovery.ts';
 import { stageOf } from '../../src/messages/ledger-writer.ts';
 import type { MessagesService } from '../../src/messages/messages-service.ts';

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CommitLine } from '../../src/cli/hook/commit-line.cjs';
-import { eventLine } from '../../src/cli/hook/event-line.cjs';
 import {
   commitLineSchema,
   EVENT_TYPES,
@@ -9,6 +7,8 @@ import {
   sessionLineSchema,
 } from '../../src/contract/ledger.ts';
 import { HARNESSES } from '../../src/harness/harnesses.ts';
+import { eventLine } from '../../src/harness/hooks/event-line.ts';
+import type { CommitLine } from '../../src/ledgers/commit-line.cjs';
 
 const page = readFileSync(new URL('../../ops/ledgers.md', import.meta.url), 'utf8');
 

@@ -27,11 +27,10 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
     reason: 'the bounded reader of hooks, which cannot afford to load the other one',
   },
   'src/cli/hook/read-input.cjs': { uses: ['read'], reason: 'reads stdin by its descriptor, within a limit' },
-  'src/cli/hook/random-id.cjs': { uses: ['openSync', 'readSync'], reason: 'reads 16 bytes of /dev/urandom' },
   'src/cli/hook/agent-process.cjs': { uses: ['readFile'], reason: 'reads the kernel’s facts of a process' },
   'src/cli/hook/take-context.cjs': { uses: ['open'], reason: 'opens a folder to sync it' },
-  'src/ledgers/append-line.cjs': {
-    uses: ['open', 'openSync', 'read', 'readSync'],
+  'src/ledgers/append-line.ts': {
+    uses: ['openSync', 'readSync'],
     reason: 'a writer: opens a ledger without waiting, requires a regular file and looks at its last byte',
   },
   'src/fibers/attachments/store-attachments.ts': {

@@ -95,7 +95,14 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
     uses: ['existsSync', 'folderNames', 'readRegularTextSync'],
     reason: RUNS,
   },
-  'src/dispatch/run-directory/claimed-panes.ts': { uses: ['existsSync', 'folderNames'], reason: RUNS },
+  'src/dispatch/run-directory/claimed-panes.ts': {
+    uses: ['existsSync', 'folderNames', 'readRegularTextSync'],
+    reason: RUNS,
+  },
+  'src/dispatch/run-directory/hook-spool.ts': {
+    uses: ['existsSync', 'folderNames', 'readRegularTextSync', 'statSync', 'watch'],
+    reason: 'events of hooks, runs and ledgers in the data folder',
+  },
   'src/dispatch/run-directory/past-session-retention.ts': {
     uses: ['folderNames', 'statSync'],
     reason: 'past sessions in the data folder',
@@ -191,8 +198,8 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
     uses: ['AppendOnlyFile.open'],
     reason: 'a transcript, in the pool, which has just asked its disk',
   },
-  'src/ledgers/append-line.cjs': {
-    uses: ['existsSync', 'open', 'openSync', 'stat'],
+  'src/ledgers/append-line.ts': {
+    uses: ['openSync'],
     reason: 'ledgers in the data folder',
   },
   'src/ledgers/events-index.ts': {

@@ -17,7 +17,8 @@ const ALLOWED: readonly [place: RegExp, why: string][] = [
   [/^src\/harness\/harnesses\.ts$/, 'the table of harnesses'],
   [/^src\/contract\/harness-name\.ts$/, 'the list of their names in the contract'],
   [/^src\/harness\/agents\/builtin-agents\.ts$/, 'the built-in agents'],
-  [/^src\/cli\/hook\/surroundings\.cjs$/, 'a hook that names no harness; hooks load no table'],
+  [/^src\/cli\/hook\/run\.cjs$/, 'a hook that names no harness; hooks load no table'],
+  [/^src\/harness\/hooks\/machine-prompts\.ts$/, 'how messages begin that programs write'],
   [/^src\/cli\/verbs\/demo\/(agent|prepare)\.ts$/, 'the demo imitates one program'],
 ];
 /** Sentences for people are documentation there: help, examples, and what a program itself writes. */

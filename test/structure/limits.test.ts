@@ -26,6 +26,8 @@ import { isSafeId, slugFromName } from '../../src/fibers/fiber-id.ts';
 import { snippetsOf } from '../../src/fibers/search/snippets.ts';
 import { termsOf } from '../../src/fibers/search/terms.ts';
 import { PROMPT } from '../../src/harness/adapter.ts';
+import { eventLine, failedTurnLine } from '../../src/harness/hooks/event-line.ts';
+import { phaseLine } from '../../src/harness/hooks/phase-line.ts';
 import { lastSaid } from '../../src/harness/transcripts/last-said.ts';
 import { readMoment } from '../../src/harness/transcripts/moment.ts';
 import { readTranscriptPage } from '../../src/harness/transcripts/transcript-page.ts';
@@ -59,8 +61,6 @@ type Way = 'file' | 'API' | 'CLI' | 'hook';
 type Probe = { limit: string; way: Way; takes(size: number): boolean | Promise<boolean> };
 
 const require = createRequire(import.meta.url);
-const { eventLine, failedTurnLine } = require('../../src/cli/hook/event-line.cjs');
-const { phaseLine } = require('../../src/cli/hook/phase-line.cjs');
 const READ_INPUT = require.resolve('../../src/cli/hook/read-input.cjs');
 const ROOT = new URL('../..', import.meta.url).pathname;
 const UID = '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8A';
@@ -142,7 +142,7 @@ const claudeWords = (text: string, at = AT) => ({
 const hook = (name: string, more: object) => ({ hook_event_name: name, session_id: 's', ...more });
 const around = { id: 'i', now: 1, harness: 'claude', mux_session: null, host: null };
 const inputOf = (tool_input: unknown) =>
-  eventLine(hook('PreToolUse', { tool_name: 'Write', tool_input }), around);
+  eventLine(hook('PreToolUse', { tool_name: 'Write', tool_input }), around)!;
 const attached = (...images: ReturnType<typeof sentImage>[]) =>
   codeOf(() => checkAttachments(bodyOf(images))) === null;
 const withFiles = (...files: ReturnType<typeof sentFile>[]) =>
@@ -572,30 +572,30 @@ const PROBES: Probe[] = [
     },
   },
   {
-    limit: 'cli/hook/event-line.cjs LONGEST_INPUT',
+    limit: 'harness/hooks/event-line.ts LONGEST_INPUT',
     way: 'hook',
     takes: (size) => inputOf(x(size - 2)).truncated !== true,
   },
   {
-    limit: 'cli/hook/event-line.cjs LONGEST_PATH',
+    limit: 'harness/hooks/event-line.ts LONGEST_PATH',
     way: 'hook',
     takes: (size) => inputOf({ file_path: x(size) }).toolInput !== undefined,
   },
   {
-    limit: 'cli/hook/event-line.cjs MOST_FILES',
+    limit: 'harness/hooks/event-line.ts MOST_FILES',
     way: 'hook',
-    takes: (size) => inputOf({ files: Array(size).fill('/f') }).toolInput.files.length === size,
+    takes: (size) => inputOf({ files: Array(size).fill('/f') }).toolInput!.files!.length === size,
   },
   {
-    limit: 'cli/hook/event-line.cjs LONGEST_NOTICE',
+    limit: 'harness/hooks/event-line.ts LONGEST_NOTICE',
     way: 'hook',
     takes: (size) =>
-      failedTurnLine(hook('StopFailure', { last_assistant_message: x(size) }), 1).notice === x(size),
+      failedTurnLine(hook('StopFailure', { last_assistant_message: x(size) }), 1)!.notice === x(size),
   },
   {
-    limit: 'cli/hook/phase-line.cjs MOST_SAID',
+    limit: 'harness/hooks/phase-line.ts MOST_SAID',
     way: 'hook',
-    takes: (size) => phaseLine(hook('Stop', { last_assistant_message: x(size) }), 1).said === x(size),
+    takes: (size) => phaseLine(hook('Stop', { last_assistant_message: x(size) }), 1)!.said === x(size),
   },
   {
     limit: 'dispatch/run-directory/run-file-end.ts MOST_BYTES',
@@ -755,14 +755,18 @@ const ELSEWHERE: Record<string, readonly string[]> = {
   'test/fibers/store.test.ts': ['fibers/store.ts MAX_REPLANS', 'platform/file-lock.ts DEFAULT_TIMEOUT_MS'],
   'not tried: takes files of other programs, or folders, in such numbers': [
     'cli/verbs/completion/fibers.ts MOST_FOLDERS',
-    'cli/hook/record-commit.cjs MOST_OUTPUT_BYTES',
+    'cli/hook/run.cjs MOST_OUTPUT_BYTES',
+    'ledgers/last-commit.ts MOST_GIT_BYTES',
     'fibers/search/search-texts.ts MOST_BODY_CHARS',
     'harness/claude/bridge-url.ts MOST_LINE_BYTES',
     'harness/transcripts/past-session.ts MOST_RECORDS',
     'harness/transcripts/transcript-files.ts MOST_CANDIDATES',
     'harness/transcripts/transcript-files.ts MOST_HEAD_BYTES',
   ],
-  'test/cli/hook/hook.test.ts': ['cli/hook/run.cjs LIMIT_MS'],
+  'test/cli/hook/hook.test.ts': [
+    'cli/hook/run.cjs LIMIT_MS',
+    'dispatch/run-directory/hook-spool.ts MOST_BYTES',
+  ],
   'test/dispatch/holds/usage-limits.test.ts': ['dispatch/holds/usage-limits.ts MOST_NOTICE'],
   'test/http/request-head.test.ts': [
     'cli/verbs/daemon/run.ts MOST_HEADER_BYTES',
@@ -788,7 +792,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'contract/read-input.ts MOST_SHOWN_KEYS',
   ],
   'test/ledgers/sessions-ledger.test.ts': ['ledgers/sessions-ledger.ts MAX_ENTRIES'],
-  'test/ledgers/append-line.test.ts': ['ledgers/append-line.cjs ROTATE_BYTES'],
+  'test/ledgers/append-line.test.ts': ['ledgers/append-line.ts ROTATE_BYTES'],
 };
 
 function sizeOf(id: string): number {

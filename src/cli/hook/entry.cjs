@@ -3,14 +3,15 @@
 const { runHook } = require('./run.cjs');
 
 /**
- * `svc hook event|commit` as a separate process, which always exits with 0. Returns false and does nothing for any
+ * `svc hook event|context|commit` as a separate process, which always exits with 0. Returns false and does nothing for any
  * other command line.
  *
  * @param {readonly string[]} argv what follows `hook`
+ * @param {string} script path of `svc-hook.sh`
  */
-function hookMain(argv) {
-  if ((argv[0] !== 'event' && argv[0] !== 'commit') || argv.includes('--help')) return false;
-  runHook(argv, { env: process.env, cwd: process.cwd(), now: Date.now }).then(() => process.exit(0));
+function hookMain(argv, script) {
+  if (!['event', 'context', 'commit'].includes(argv[0] ?? '') || argv.includes('--help')) return false;
+  runHook(argv, { env: process.env, cwd: process.cwd(), script }).then(() => process.exit(0));
   return true;
 }
 

@@ -1,25 +1,30 @@
 // @ts-check
 'use strict';
+const { execFile, spawnSync } = require('node:child_process');
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
-const { appendLine, ROTATE_BYTES } = require('../../ledgers/append-line.cjs');
-const { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } = require('./event-line.cjs');
-const { randomId } = require('./random-id.cjs');
-const { readInput } = require('./read-input.cjs');
 const { CONTEXT_FLAG } = require('../../harness/hooks/context-mailbox.cjs');
-const { harnessOf, hostOf, ledgerPath, messagesDir, muxSessionOf, runDirOf } = require('./surroundings.cjs');
+const { LAST_COMMIT, TOP } = require('../../ledgers/commit-line.cjs');
+const { readInput } = require('./read-input.cjs');
+const { contextOutput } = require('./show-context.cjs');
 
 /** Timeout of the whole hook, in milliseconds; an agent waits for it. */
 const LIMIT_MS = 2_000;
 /** The timeout counts timer ticks, which stop while the process is not scheduled, so a busy machine loses no event. */
 const TICK_MS = 50;
-
-/** @typedef {{ env: NodeJS.ProcessEnv, cwd: string, now: () => number }} HookContext */
+/** Timeout of Git, in milliseconds. */
+const GIT_MS = 1_000;
+const MOST_OUTPUT_BYTES = 64 * 1024;
 
 /**
- * `svc hook event` and `svc hook commit`, separate from the other verbs: an agent waits for them, so they load very
- * little. On any error they end in time and exit with 0. They
- * print nothing but context that waits for the session.
+ * `script`: path of `svc-hook.sh`.
+ *
+ * @typedef {{ env: NodeJS.ProcessEnv, cwd: string, script: string }} HookContext
+ */
+
+/**
+ * `svc hook event`, `svc hook context` and `svc hook commit`, separate from the other verbs: an agent waits for them, so they
+ * load very little. On any error they end in time and exit with 0. They print nothing but context that waits for the session.
  *
  * @param {readonly string[]} argv
  * @param {HookContext} context
@@ -32,8 +37,11 @@ async function runHook(argv, context) {
     if (ticks * TICK_MS >= LIMIT_MS) giveUp();
   }, TICK_MS);
   try {
-    if (argv[0] === 'event') await recordEvent(argv.slice(1), context);
-    else if (argv[0] === 'commit') await recordLastCommit(context, null);
+    const harness = harnessOf(argv, context.env);
+    const event = argv[0] === 'commit' ? await lastCommit(context) : await readInput();
+    if (event !== null && argv[0] !== 'context') leave(event, harness, context);
+    // Last, so that nothing delays the end of the hook once context was taken.
+    if (argv[0] === 'context' || argv.includes(CONTEXT_FLAG)) await showContext(event, harness, context.env);
   } catch {
     // An agent must not notice the loss of its event.
   } finally {
@@ -57,76 +65,75 @@ function giveUp() {
 }
 
 /**
- * @param {readonly string[]} argv
+ * Passes an event on to the script, which is the one place that says how events are left for the daemon.
+ *
+ * @param {unknown} event
+ * @param {string} harness
  * @param {HookContext} context
  */
-async function recordEvent(argv, context) {
-  const { env } = context;
-  const surroundings = Promise.all([muxSessionOf(env), hostOf(env), runDirOf(env)]);
-  const input = await readInput();
-  const now = toldAt(input, context.now());
-  const [mux_session, host, runDir] = await surroundings;
-  const event = eventLine(input, { id: randomId(), now, harness: harnessOf(argv, env), mux_session, host });
-  const writes = runDir === null ? [] : await runLines(runDir, input, now);
-  if (event !== null) writes.push(appendLine(ledgerPath(env, 'events'), event, ROTATE_BYTES));
-  await Promise.allSettled(writes);
-  const told = commitTold(input);
-  if (told !== null) await recordLastCommit({ ...context, cwd: told.folder }, told.session);
-  if (argv.includes(CONTEXT_FLAG)) await showContext(input, harnessOf(argv, env), env);
+function leave(event, harness, { env, script }) {
+  const bounds = /** @type {const} */ ({ timeout: LIMIT_MS, killSignal: 'SIGKILL' });
+  spawnSync('/bin/sh', [script, harness], { env, input: JSON.stringify(event), ...bounds });
 }
 
 /**
- * Loads what records a commit only where there is one: most hooks tell of none.
+ * Asks Git at once: at the next commit the last one is another.
  *
  * @param {HookContext} context
- * @param {string | null} session
  */
-function recordLastCommit(context, session) {
-  const { recordCommit } = require('./record-commit.cjs');
-  return recordCommit(context, session);
+async function lastCommit({ env, cwd }) {
+  /** @param {readonly string[]} args */
+  const git = (args) => gitIn(cwd, env, args);
+  const [log, top] = await Promise.all([git(LAST_COMMIT), git(TOP)]);
+  return log === null || top === null ? null : { hook_event_name: 'Commit', cwd, log, top };
 }
 
 /**
- * Last, so that nothing delays the end of the hook once context was taken.
+ * The output of Git; null if it failed, timed out or is not installed. Does not use `platform/process.ts`, because
+ * loading it takes longer than running Git.
  *
+ * @param {string} cwd
+ * @param {NodeJS.ProcessEnv} env
+ * @param {readonly string[]} args
+ * @returns {Promise<string | null>}
+ */
+function gitIn(cwd, env, args) {
+  const bounds = /** @type {const} */ ({
+    timeout: GIT_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MOST_OUTPUT_BYTES,
+  });
+  return new Promise((resolve) => {
+    execFile('git', args, { cwd, env, ...bounds }, (error, out) => resolve(error === null ? out : null));
+  });
+}
+
+/**
  * @param {unknown} input
  * @param {string} harness
  * @param {NodeJS.ProcessEnv} env
  */
 async function showContext(input, harness, env) {
-  const { contextOutput } = require('./show-context.cjs');
-  const output = await contextOutput(messagesDir(env), harness, input);
+  const data_dir = given(env.SVC_DATA_DIR) ?? join(given(env.HOME) ?? require('node:os').homedir(), '.svc');
+  const output = await contextOutput(join(data_dir, 'messages'), harness, input);
   if (output !== null) await new Promise((resolve) => process.stdout.write(output, resolve));
 }
 
 /**
- * The lines that the run itself records for the event.
- *
- * @param {string} runDir
- * @param {unknown} input
- * @param {number} now
+ * @param {readonly string[]} argv
+ * @param {NodeJS.ProcessEnv} env
  */
-async function runLines(runDir, input, now) {
-  const { phaseLine } = require('./phase-line.cjs');
-  const start = sessionStartLine(input, now);
-  const phase = phaseLine(input, now);
-  const failed = failedTurnLine(input, now);
-  const writes = [];
-  if (start !== null) writes.push(appendLine(join(runDir, 'sessions.jsonl'), start));
-  if (phase !== null) writes.push(appendLine(join(runDir, 'phases.jsonl'), phase));
-  if (failed !== null && (await isLimit(failed.notice)))
-    writes.push(appendLine(join(runDir, 'usage-limits.jsonl'), failed));
-  return writes;
+function harnessOf(argv, env) {
+  const at = argv.indexOf('--harness');
+  return (at === -1 ? undefined : argv[at + 1]) ?? given(env.SVC_HARNESS) ?? 'claude';
 }
 
 /**
- * Loads the rule only for a failed turn; other notices are not recorded.
- *
- * @param {string} notice
+ * @param {string | undefined} value
+ * @returns {string | null}
  */
-async function isLimit(notice) {
-  const rule = await import('../../harness/transcripts/usage-limit.ts');
-  return rule.isLimit(notice);
+function given(value) {
+  return value === undefined || value.trim() === '' ? null : value;
 }
 
 module.exports = { runHook };

@@ -108,6 +108,8 @@ export const pollerStateSchema = z.object({
   }),
   /** The command that starts this daemon; absent from an older daemon. */
   start_command: z.string().optional(),
+  /** Events of hooks that were dropped since the data folder was made; absent from an older daemon. */
+  dropped_hook_events: z.number().int().optional(),
   /** The emergency brake. */
   brake: brakeViewSchema,
   /** The data folder; while there is a `fault`, nothing is started. */

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { folderNames } from '../../platform/folder-names.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
-import { runDirectoryOf } from './run-directory.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { isLaunchId, runDirectoryOf } from './run-directory.ts';
 
 /**
  * The agent of a person's session has no `SVC_RUN_DIR` in its environment. Its hooks know the pane that they run in, and
@@ -22,6 +24,20 @@ export function writeClaimedPane(data_dir: string, { server, pane }: ClaimedPane
   const folder = join(data_dir, FOLDER);
   makeFolder(folder);
   writeFileAtomic(join(folder, `${server}-${number}`), `${launch_id}\n`, { mode: 0o600, durable: false });
+}
+
+/** The launch id of the run whose pane `TMUX` and `TMUX_PANE` name; null for none. */
+export function runOfClaimedPane(data_dir: string, tmux: string, pane: string): string | null {
+  const server = /,(\d+),\d+$/.exec(tmux)?.[1];
+  const number = /^%(\d+)$/.exec(pane)?.[1];
+  if (server === undefined || number === undefined) return null;
+  try {
+    const path = join(data_dir, FOLDER, `${server}-${number}`);
+    const launch = readRegularTextSync(path, READ_LIMITS.short_file).trim();
+    return isLaunchId(launch) ? launch : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Removes the names of runs whose directories are gone. */

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { jsonOf } from '../../base/json-text.ts';
 import { endOfFile } from './run-file-end.ts';
 
-/** Written by `svc hook event` into the run directory that the agent's environment names. */
-const PHASE_SIGNS_FILE = 'phases.jsonl';
+/** Written by `HookSpool` into the run directory that the agent's environment names. */
+export const PHASE_SIGNS_FILE = 'phases.jsonl';
 
 /** The last sign is at the end of the file; signs of nested agents may follow it. */
 const MOST_BYTES = 16 * 1024;

@@ -6,6 +6,7 @@ import type { LaunchPlan } from '../../harness/adapter.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { pruneClaimedPanes } from './claimed-panes.ts';
+import type { HookSpool } from './hook-spool.ts';
 import { type PhaseSign, phaseSignsMark, readPhaseSigns } from './phase-signs.ts';
 import type { RunEntry } from './run-directory.ts';
 import {
@@ -37,10 +38,13 @@ const MOST_SCREEN = 8_000;
 export class RunDirectories {
   readonly #data_dir: string;
   readonly #logger: Logger;
+  /** What hooks told before an agent ended is taken before its run is judged. */
+  readonly #hooks: Pick<HookSpool, 'take'> | undefined;
   /** Agents of open starts: what the run script wrote of them never changes. */
   #agents = new Map<string, FileRead<AgentPid>>();
 
-  constructor(options: { data_dir: string; logger: Logger }) {
+  constructor(options: { data_dir: string; logger: Logger; hooks?: Pick<HookSpool, 'take'> }) {
+    this.#hooks = options.hooks;
     this.#data_dir = options.data_dir;
     this.#logger = options.logger;
   }
@@ -103,6 +107,7 @@ export class RunDirectories {
 
   /** The session starts that hooks reported for a start, oldest first. */
   sessionStarts(launch_id: string): SessionStart[] {
+    this.#hooks?.take();
     try {
       return readSessionStarts(this.directory(launch_id));
     } catch (error) {
@@ -128,6 +133,7 @@ export class RunDirectories {
 
   /** The newest usage limit notice that hooks reported for a start. */
   usageNotice(launch_id: string): UsageNotice | null {
+    this.#hooks?.take();
     try {
       return readUsageNoticeOf(this.directory(launch_id));
     } catch (error) {

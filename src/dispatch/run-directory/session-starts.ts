@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { jsonOf } from '../../base/json-text.ts';
 import { endOfFile } from './run-file-end.ts';
 
-/** Written by `svc hook event` into the run directory that the agent's environment names. */
+/** Written by `HookSpool` into the run directory that the agent's environment names. */
 export const SESSION_STARTS_FILE = 'sessions.jsonl';
 
 /** One start of a session as the hooks of a harness reported it. */

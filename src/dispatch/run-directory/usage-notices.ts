@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { jsonOf } from '../../base/json-text.ts';
 import { endOfFile } from './run-file-end.ts';
 
-/** Written by `svc hook event` into the run directory when a turn failed at a limit of the account. */
-const USAGE_NOTICES_FILE = 'usage-limits.jsonl';
+/** Written by `HookSpool` into the run directory when a turn failed at a limit of the account. */
+export const USAGE_NOTICES_FILE = 'usage-limits.jsonl';
 
 const noticeSchema = z.object({ at: z.number(), type: z.literal('usage_limit'), notice: z.string().min(1) });
 /** What an agent program said to its hooks; `at` in milliseconds. */

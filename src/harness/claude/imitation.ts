@@ -6,7 +6,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
-import { CONTEXT_FLAG } from '../hooks/context-mailbox.cjs';
 import { hookArgv } from '../hooks/hook-command.ts';
 import { asTable } from '../table.ts';
 import { projectFolder } from './transcript.ts';
@@ -71,7 +70,7 @@ export class ImitatedHooks {
     const [file = '', ...args] = hookArgv('claude');
     const ran = await this.#runner.run({
       file,
-      args: [...args, CONTEXT_FLAG],
+      args,
       cwd: this.#around.cwd,
       env: this.#env,
       input: JSON.stringify({ ...this.#around, transcript_path: this.#transcript.path, ...event }),

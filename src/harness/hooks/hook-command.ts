@@ -1,42 +1,40 @@
 import { join } from 'node:path';
-import { shellLine } from '../../base/shell-word.ts';
+import { shellLine, shellWord } from '../../base/shell-word.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
 import { packageRoot } from '../../platform/package-root.ts';
-import { CONTEXT_FLAG } from './context-mailbox.cjs';
 
-const OURS = new RegExp(` hook event --harness (${HARNESS_NAMES.join('|')})( |$)`);
+const OURS = new RegExp(`(?:\\bsvc-hook\\.sh'?| hook event --harness) (?:${HARNESS_NAMES.join('|')})(?: |$)`);
 
-/** Path of the program that the hooks of this installation run. */
-export function hookLauncher(): string {
-  return join(packageRoot(), 'src', 'cli', 'svc.cjs');
+/** Path of the script that the hooks of this installation run. */
+export function hookScript(): string {
+  return join(packageRoot(), 'src', 'cli', 'svc-hook.sh');
 }
 
+/** Leaves an event for the daemon, and prints what waits for the session as context. */
 export function hookArgv(harness: HarnessName): string[] {
-  return [process.execPath, hookLauncher(), 'hook', 'event', '--harness', harness];
+  return ['/bin/sh', hookScript(), harness, process.execPath];
 }
 
 /**
  * The shell command of a hook, whose output its program reads as context. It always succeeds for the agent, even if this
- * installation is broken or removed.
+ * installation was removed, and the shell becomes the hook.
  */
 export function hookCommand(harness: HarnessName): string {
-  return `${shellLine([...hookArgv(harness), CONTEXT_FLAG])} 2>/dev/null || true`;
+  return `[ ! -r ${shellWord(hookScript())} ] || exec ${shellLine(hookArgv(harness))}`;
 }
 
-/** True if the program adds the output of this hook command as context. */
-export function showsContext(command: string): boolean {
-  return command.includes(` ${CONTEXT_FLAG} 2>`);
-}
-
-/** True for a hook command that `svc setup` wrote, from this installation or another. */
+/** True for a hook command that `svc setup` wrote, from this installation or another, of this version or an earlier one. */
 export function isHookCommand(command: string): boolean {
   return OURS.test(command);
 }
 
-/** The words of such a command that run `svc`. */
-export function programOf(command: string): string[] {
+/**
+ * The programs of such a command: the Node that it starts and, last, the script. None for a command of an earlier version.
+ */
+export function programsOf(command: string): string[] {
   const words = [...command.matchAll(/(?:'[^']*'|\\.|[^\s'\\])+/g)].map(([word]) =>
     word.replaceAll(/'([^']*)'|\\(.)/g, (_, quoted?: string, escaped?: string) => quoted ?? escaped ?? ''),
   );
-  return words.slice(0, Math.max(words.indexOf('hook'), 0));
+  const [script, , node] = words.slice(words.indexOf('exec') + 2);
+  return script?.endsWith('svc-hook.sh') && node !== undefined ? [node, script] : [];
 }

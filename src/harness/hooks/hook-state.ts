@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { findExecutable } from '../../platform/find-executable.ts';
 import { realPathOfForeign } from '../../platform/foreign-paths.ts';
-import { hookLauncher } from './hook-command.ts';
+import { hookScript } from './hook-command.ts';
 
 /**
  * The state of the hooks that `svc setup` wrote. `gone`: the program they run does not exist; `elsewhere`: they run the
@@ -26,13 +26,13 @@ export function unlessOff(found: HookState, off_by: string | null): HookState {
 
 export const OUTDATED: HookState = { state: 'outdated', program: null };
 
-/** Judges the words before `hook`: either Node and a launcher, or one program. */
+/** Judges what a hook runs: Node and, last, the script. None are known of a hook that an earlier version wrote. */
 export async function judgeProgram(words: readonly string[], env: NodeJS.ProcessEnv): Promise<HookState> {
   for (const word of words) {
     const path = isAbsolute(word) ? word : await findExecutable(word, env.PATH ?? '');
     const real = path === null ? null : await realPathOfForeign(path).catch(() => null);
     if (path === null || real === null) return { state: 'gone', program: word };
-    if (word === words.at(-1) && real !== realpathSync(hookLauncher()))
+    if (word === words.at(-1) && real !== realpathSync(hookScript()))
       return { state: 'elsewhere', program: path };
   }
   return words.length === 0 ? OUTDATED : CURRENT;

@@ -4,7 +4,7 @@ import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SharedFile } from '../harness.ts';
 import { readOwnText } from '../own-config.ts';
 import { asTable } from '../table.ts';
-import { hookCommand, isHookCommand, programOf, showsContext } from './hook-command.ts';
+import { hookCommand, isHookCommand, programsOf } from './hook-command.ts';
 import { type HookPlace, withHooks, withoutHooks } from './hook-settings.ts';
 import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED, unlessOff } from './hook-state.ts';
 
@@ -44,10 +44,9 @@ export function settingsHooks(
 async function compared(text: string, events: readonly string[], env: NodeJS.ProcessEnv): Promise<HookState> {
   const commands = commandsIn(text);
   if (commands.length === 0) return ABSENT;
-  const judged = await Promise.all(commands.map(({ command }) => judgeProgram(programOf(command), env)));
+  const judged = await Promise.all(commands.map(({ command }) => judgeProgram(programsOf(command), env)));
   const wrong = judged.find(({ state }) => state !== 'current');
   if (wrong !== undefined) return wrong;
-  if (!commands.every(({ command }) => showsContext(command))) return OUTDATED;
   const told = new Set(commands.map(({ event }) => event));
   return told.size === events.length && events.every((event) => told.has(event)) ? CURRENT : OUTDATED;
 }

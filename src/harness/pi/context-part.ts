@@ -1,5 +1,3 @@
-import { CONTEXT_FLAG } from '../hooks/context-mailbox.cjs';
-
 /** Type of the messages that the extension adds as context. */
 export const CONTEXT_TYPE = 'fiber-dispatch';
 /** How long a turn waits for its context, in milliseconds; the hook itself gives up before. */
@@ -18,7 +16,7 @@ function waitingContext(ctx) {
       const data = named.trim() === '' ? join(homedir(), '.svc') : named;
       const mailbox = join(data, 'messages', 'context', \`pi-\${ctx.sessionManager.getSessionId()}\`);
       if (!existsSync(mailbox)) return resolve(null);
-      const child = spawn(program, [...words, '${CONTEXT_FLAG}'], {
+      const child = spawn(shell, [script, harness, node], {
         stdio: ['pipe', 'pipe', 'ignore'],
         timeout: ${CONTEXT_WAIT_MS},
         killSignal: 'SIGKILL',

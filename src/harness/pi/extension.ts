@@ -7,7 +7,7 @@ import { MESSAGE_SOCKET_PART } from './message-socket.ts';
 /** Name of the file below Pi's `extensions` folder. */
 export const PI_EXTENSION = 'fiber-dispatch.ts';
 
-/** Text of the extension that reports Pi's events; `argv` runs `svc hook event --harness pi`. */
+/** Text of the extension that reports Pi's events; `argv` is that of a hook, with the Node that it may start. */
 export function piExtension(argv: readonly string[]): string {
   return `// Tells Fiber Dispatch what happens in this session. Written by \`svc setup pi\`; remove it with
 // \`svc setup pi --uninstall\`.
@@ -18,7 +18,7 @@ import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const [program, ...words] = ${JSON.stringify(argv)};
+const [shell, script, harness, node] = ${JSON.stringify(argv)};
 
 // Each event is sent by a process of its own, and these may end out of order, so each event carries its time.
 let told_at = 0;
@@ -38,7 +38,7 @@ function inputOf(ctx, hook_event_name, more = {}) {
 
 function tell(ctx, hook_event_name, more) {
   try {
-    const child = spawn(program, words, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    const child = spawn(shell, [script, harness], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     child.on('error', () => {});
     child.stdin.on('error', () => {});
     child.stdin.end(inputOf(ctx, hook_event_name, more));
@@ -100,9 +100,10 @@ ${MESSAGE_SOCKET_PART}${CONTEXT_PART}export default function (pi) {
 export async function compareExtension(folder: string, env: NodeJS.ProcessEnv): Promise<HookState> {
   const text = await readOwnText(join(folder, 'extensions', PI_EXTENSION));
   if (text === null) return ABSENT;
-  const argv = wordsIn(/^const \[program, \.\.\.words\] = (\[.*\]);$/m.exec(text)?.[1] ?? '');
+  const argv = wordsIn(/^const \[shell, script, harness, node\] = (\[.*\]);$/m.exec(text)?.[1] ?? '');
   if (argv === null) return OUTDATED;
-  const found = await judgeProgram(argv.slice(0, Math.max(argv.indexOf('hook'), 0)), env);
+  const [, script = '', , node = ''] = argv;
+  const found = await judgeProgram([node, script], env);
   if (found.state !== 'current') return found;
   return unlessOff(text === piExtension(argv) ? CURRENT : OUTDATED, await switchedOffBy(folder));
 }

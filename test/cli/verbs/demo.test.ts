@@ -33,6 +33,7 @@ import { readSettings } from '../../../src/config/settings.ts';
 import { openStore } from '../../../src/fibers/store.ts';
 import { claude } from '../../../src/harness/claude/harness.ts';
 import { projectFolder } from '../../../src/harness/claude/transcript.ts';
+import { hookScript } from '../../../src/harness/hooks/hook-command.ts';
 import { compareHooks } from '../../../src/harness/hooks/installed-hooks.ts';
 import { createRunner } from '../../../src/platform/process.ts';
 import { createMachine, type Machine } from '../kit.ts';
@@ -219,7 +220,7 @@ describe('the demo agent', () => {
       runner: {
         ...createRunner(),
         async run({ args, input = '' }) {
-          const hook = args.includes('hook') ? JSON.parse(String(input)) : null;
+          const hook = args[0] === hookScript() ? JSON.parse(String(input)) : null;
           if (hook !== null) told.push(hook);
           calls.push(
             hook?.hook_event_name ?? args.find((word) => /^(show|edit|handoff|add|commit)$/.test(word)),
@@ -259,7 +260,7 @@ describe('the demo agent', () => {
       runner: {
         ...createRunner(),
         async run({ args, input = '' }) {
-          const adds = args.at(-1) === '--context' && String(input).includes('"UserPromptSubmit"');
+          const adds = args.at(-1) === process.execPath && String(input).includes('"UserPromptSubmit"');
           return { kind: 'exited', code: 0, stdout: adds ? added : JSON.stringify(fiber), stderr: '' };
         },
       },

@@ -23,7 +23,7 @@ const restart = () => {
 const promptOf = (worker: Worker) => readFileSync(join(worker.run_dir, 'prompt.md'), 'utf8');
 const runtimeOf = (id: string) => world.documents.index.get(id).svc?.runtime;
 const sessionOf = (id: string) => runtimeOf(id)?.session_uuid ?? 'none';
-/** What `svc hook event` writes for the start of a session. */
+/** What is written of a hook for the start of a session. */
 const reports = (worker: Worker, source: string, session: string) =>
   appendFileSync(
     join(worker.run_dir, SESSION_STARTS_FILE),

@@ -424,6 +424,7 @@ export class FakeWorld {
           mux_owner: { kind: 'absent', name: null },
           operator_file_errors: [],
           skills: { generation: 'g', installed: [] },
+          dropped_hook_events: 0,
         }),
     };
   }

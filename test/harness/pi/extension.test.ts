@@ -17,8 +17,9 @@ type Told = { hook_event_name: string; last_assistant_message?: string; message?
 /** The extension as Pi loads it, telling a program that keeps what it is told. */
 async function loaded({ idle = false } = {}) {
   const kept = join(dir, 'told');
-  const keep = `const fs = require('node:fs'); fs.appendFileSync(process.argv[1], fs.readFileSync(0, 'utf8') + '\\n')`;
-  writeFileSync(join(dir, 'extension.mjs'), piExtension([process.execPath, '-e', keep, kept]));
+  const keep = join(dir, 'keep.sh');
+  writeFileSync(keep, `event=$(cat); printf '%s\\n' "$event" >> "$1"`);
+  writeFileSync(join(dir, 'extension.mjs'), piExtension(['/bin/sh', keep, kept, '/node']));
   const extension = await import(pathToFileURL(join(dir, 'extension.mjs')).href);
   const handlers = new Map<string, Handler[]>();
   extension.default({
@@ -96,9 +97,10 @@ describe('before an agent starts', () => {
 
   /** The extension with a hook that prints this. */
   const start = async (printed: string) => {
-    const hook = `require('node:fs').appendFileSync(process.argv[1], process.argv.slice(2).join() + '\\n'); process.stdout.write(${JSON.stringify(printed)})`;
+    const hook = join(dir, 'hook.sh');
     const kept = join(dir, 'asked');
-    writeFileSync(join(dir, 'context.mjs'), piExtension([process.execPath, '-e', hook, kept]));
+    writeFileSync(hook, `printf '%s\\n' "$2" >> "$1"; printf %s '${printed}'`);
+    writeFileSync(join(dir, 'context.mjs'), piExtension(['/bin/sh', hook, kept, '/node']));
     const extension = await import(pathToFileURL(join(dir, 'context.mjs')).href);
     const handlers = new Map<string, Handler>();
     extension.default({ on: (event: string, run: Handler) => handlers.set(event, run) });
@@ -112,7 +114,7 @@ describe('before an agent starts', () => {
     mkdirSync(join(dir, 'messages', 'context', 'pi-s-1'), { recursive: true });
     expect(await start(printed)).toEqual({
       answer: { message: { customType: 'fiber-dispatch', content: 'The tests are slow.', display: true } },
-      asked: '--context\n',
+      asked: '/node\n',
     });
   });
 

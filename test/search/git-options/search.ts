@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { parseLastCommit } from '../../../src/ledgers/commit-line.cjs';
+import { askLastCommit } from '../../../src/ledgers/last-commit.ts';
 import { showCommit } from '../../../src/ledgers/show-commit.ts';
 import { readUncommitted } from '../../../src/ledgers/uncommitted.ts';
 import { createGitWorktrees } from '../../../src/platform/git-worktrees.ts';
@@ -16,7 +17,6 @@ import { CORPUS, type GitOption } from './corpus.ts';
 
 export const name = 'git-options';
 
-const { recordCommit } = createRequire(import.meta.url)('../../../src/cli/hook/record-commit.cjs');
 const execute = promisify(execFile);
 /** A person with no setting; the files of a repository are made by one. */
 const PLAIN = { PATH: process.env.PATH ?? '', GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' };
@@ -127,12 +127,8 @@ async function walk(template: string, folder: string, options: readonly GitOptio
       execute('git', ['-C', place.path, ...committing, ...args], { env: { ...PLAIN, HOME: home } });
     await git('add', '.');
     await git('commit', '-qm', 'Öffne zwei');
-    const ledger = join(folder, 'data');
-    mkdirSync(ledger);
-    const context = { env: { ...env, SVC_DATA_DIR: ledger }, cwd: place.path, now: () => Date.now() };
-    await recordCommit(context, null);
-    const line = JSON.parse(readFileSync(join(ledger, 'commits.jsonl'), 'utf8'));
-    note('its commit', { ...line, at: 0 });
+    const printed = await askLastCommit(place.path, null, runner, env);
+    note('its commit', { ...parseLastCommit(printed?.log ?? ''), committed_at: 0, repo: printed?.top });
     const { stdout } = await git('rev-parse', 'HEAD');
     const { files } = await showCommit({ repo: place.path, sha: stdout.trim() }, runner, env);
     note('its patch', files);

@@ -378,6 +378,7 @@ export class SimulatedHost {
       mkdirSync(paths.state_dir, { recursive: true });
       return {
         world: this.#world(process, settings, documents, logger),
+        hooks: { dropped: 0, stop: async () => {} },
         runner: { run: never } as never,
         agents: {
           registry: {

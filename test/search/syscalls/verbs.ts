@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { programOf } from '../../kit/built-package.ts';
@@ -55,16 +55,6 @@ export const VERBS: readonly VerbCase[] = [
   reads('fiber-show', 'fiber', 'show', 'draft'),
   reads('remotes-list', 'remotes', 'list'),
   { name: 'hook-event', kind: 'hook', stdin: HOOK, argv: () => ['hook', 'event', '--harness', 'claude'] },
-  {
-    name: 'hook-event-after-torn-line',
-    kind: 'hook',
-    stdin: HOOK,
-    argv: () => ['hook', 'event', '--harness', 'claude'],
-    prepare: (root) => {
-      mkdirSync(join(root, 'data'), { mode: 0o700 });
-      writeFileSync(join(root, 'data/events.jsonl'), '{"id":"1","timestamp":1,"type":"stop"}\n{"id":"2","ti');
-    },
-  },
   {
     name: 'hook-commit',
     kind: 'hook',

@@ -2,8 +2,8 @@ import { isCoded } from '../../../base/errors.ts';
 import type { LifeEntry } from '../../../contract/http/life.ts';
 import { type Moment, momentSchema, type Words } from '../../../contract/http/moment.ts';
 import { looksLikeAddress } from '../../../contract/session-address.ts';
+import { isMachinePrompt } from '../../../harness/hooks/machine-prompts.ts';
 import type { DaemonClient } from '../../daemon-client/client.ts';
-import { isMachinePrompt } from '../../hook/machine-prompts.cjs';
 
 const MINUTE_MS = 60_000;
 /** Most entries whose words are looked up: each one is a request, which reads a part of a transcript. */

@@ -14,10 +14,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
+import { shellWord } from '../../../../src/base/shell-word.ts';
 import { runCli } from '../../../../src/cli/main.ts';
 import type { Finding } from '../../../../src/cli/verbs/doctor/check.ts';
 import { withoutTrust, withTrust } from '../../../../src/harness/codex/hook-trust.ts';
-import { hookCommand, programOf } from '../../../../src/harness/hooks/hook-command.ts';
+import {
+  hookCommand,
+  hookScript,
+  isHookCommand,
+  programsOf,
+} from '../../../../src/harness/hooks/hook-command.ts';
 import { withHooks } from '../../../../src/harness/hooks/hook-settings.ts';
 import { compareHooks } from '../../../../src/harness/hooks/installed-hooks.ts';
 import { installedSkew } from '../../../../src/harness/hooks/skew.ts';
@@ -215,14 +221,17 @@ describe('svc setup', () => {
         expect(await hooksOf(name)).toMatchObject({ state: 'current' });
         expect(await doctor()).toMatchObject([{ level: 'ok' }]);
 
-        moved(file, /[^ "']*svc\.cjs/g, join(home, 'old', 'svc.cjs'));
-        expect(await hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'svc.cjs') });
+        moved(file, /[^ "']*svc-hook\.sh/g, join(home, 'old', 'svc-hook.sh'));
+        expect(await hooksOf(name)).toMatchObject({
+          state: 'gone',
+          program: join(home, 'old', 'svc-hook.sh'),
+        });
         const mend = `run: svc setup ${name}`;
         expect(await doctor()).toMatchObject([
           { level: 'warn', what: expect.stringContaining('does not exist'), mend },
         ]);
 
-        put('old/svc.cjs', '');
+        put('old/svc-hook.sh', '');
         expect((await hooksOf(name))?.state).toBe('elsewhere');
         expect(await doctor()).toMatchObject([
           { level: 'warn', what: expect.stringContaining('another installation'), mend },
@@ -244,13 +253,14 @@ describe('svc setup', () => {
       expect(await installedSkew(env())).toEqual([]);
     });
 
-    it('[VER-3] are outdated when another version wrote them without context, and a setup fixes them', async () => {
+    it('[VER-3] are outdated when an earlier version wrote them, and a setup replaces them', async () => {
       await svc('setup', 'claude');
-      moved('.claude/settings.json', / --context 2>/g, ' >/dev/null 2>&1; true 2>');
+      const before = 'node /opt/svc.cjs hook event --harness claude --context 2>/dev/null || true';
+      moved('.claude/settings.json', /\[ ! -r [^"]*/g, before);
       expect((await hooksOf('claude'))?.state).toBe('outdated');
       await svc('setup', 'claude');
       expect((await hooksOf('claude'))?.state).toBe('current');
-      expect(text('.claude/settings.json')).not.toContain('>/dev/null 2>&1');
+      expect(text('.claude/settings.json')).not.toContain('svc.cjs');
     });
 
     it.each([
@@ -306,17 +316,24 @@ describe('svc setup', () => {
   });
 });
 
-describe('the program of a hook command', () => {
+describe('the programs of a hook command', () => {
   it.each([
-    [['/usr/bin/node', '/opt/svc/svc.cjs']],
-    [['/usr/bin/node', '/home/a b/it’s/svc.cjs']],
-    [["/n'o de", '/x y']],
-  ])('is parsed as it was written: %j', (words) => {
-    const quoted = words.map((word) =>
-      /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
-    );
-    expect(programOf(`${quoted.join(' ')} hook event --harness claude >/dev/null 2>&1 || true`)).toEqual(
-      words,
-    );
+    ['/usr/bin/node', '/opt/svc/svc-hook.sh'],
+    ['/usr/bin/node', '/home/a b/it’s/svc-hook.sh'],
+    ["/n'o de", "/x' y/svc-hook.sh"],
+  ])('are parsed as they were written: %s %s', (node, script) => {
+    const command = hookCommand('claude')
+      .replaceAll(shellWord(hookScript()), shellWord(script))
+      .replace(shellWord(process.execPath), shellWord(node));
+    expect(programsOf(command)).toEqual([node, script]);
+    expect(isHookCommand(command)).toBe(true);
+  });
+
+  it('are not known of a command of an earlier version, which is one of ours all the same', () => {
+    const command =
+      "/usr/bin/node '/opt/s v/svc.cjs' hook event --harness claude --context 2>/dev/null || true";
+    expect(programsOf(command)).toEqual([]);
+    expect(isHookCommand(command)).toBe(true);
+    expect(isHookCommand('sh my-hook.sh claude')).toBe(false);
   });
 });

@@ -1,6 +1,13 @@
-import { createRequire } from 'node:module';
 import type { HarnessName } from '../../../../src/contract/harness-name.ts';
 import { HARNESSES } from '../../../../src/harness/harnesses.ts';
+import {
+  commitTold,
+  eventLine,
+  failedTurnLine,
+  sessionStartLine,
+  toldAt,
+} from '../../../../src/harness/hooks/event-line.ts';
+import { phaseLine } from '../../../../src/harness/hooks/phase-line.ts';
 import { lastSaid } from '../../../../src/harness/transcripts/last-said.ts';
 import { readMoment } from '../../../../src/harness/transcripts/moment.ts';
 import { readSpend } from '../../../../src/harness/transcripts/session-spend.ts';
@@ -10,12 +17,6 @@ import { JSON_PUMPS, jsonObject, jsonText, jsonValue } from '../grammar/json.ts'
 import { damaged, type Pump, pick, pumped, several } from '../grammar/parts.ts';
 import type { Generated, Target } from '../target.ts';
 import { ownFile, ownPath } from './files.ts';
-
-const require = createRequire(import.meta.url);
-const { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } =
-  require('../../../../src/cli/hook/event-line.cjs') as typeof import('../../../../src/cli/hook/event-line.cjs');
-const { phaseLine } =
-  require('../../../../src/cli/hook/phase-line.cjs') as typeof import('../../../../src/cli/hook/phase-line.cjs');
 
 const NOW = Date.UTC(2026, 0, 2);
 const TIMES = ['2026-01-01T23:59:00Z', '2026-01-02T00:00:00.000Z', 'never', null, 5];
@@ -70,7 +71,7 @@ export const transcripts: readonly Target[] = (['claude', 'codex', 'pi'] as cons
   },
 }));
 
-/** What `svc hook event` makes of its input. */
+/** What becomes of what a hook left. */
 export const hooks: Target = {
   name: 'hook-input',
   generate: hookInput,

@@ -1,6 +1,4 @@
-// @ts-check
-'use strict';
-const { resolve } = require('node:path');
+import { resolve } from 'node:path';
 
 const SHELLS = new Set(['bash', 'shell', 'exec_command', 'local_shell', 'run_shell_command']);
 /** Verbs of Git that make commits. */
@@ -9,13 +7,12 @@ const COMMITS = /\s(?:commit|merge|cherry-pick|revert|rebase|am|pull)\b/;
 /**
  * The folder of a commit that a shell command may have made; null if it made none. The caller asks Git itself, so a
  * wrong guess costs only one `git` call.
- *
- * @param {string | null} tool
- * @param {Record<string, unknown>} input
- * @param {string | null} cwd
- * @returns {string | null}
  */
-function commitFolder(tool, input, cwd) {
+export function commitFolder(
+  tool: string | null,
+  input: Record<string, unknown>,
+  cwd: string | null,
+): string | null {
   if (tool === null || cwd === null || !SHELLS.has(tool.toLowerCase())) return null;
   const text = input.command ?? input.cmd;
   const command = Array.isArray(text) ? text.join(' ') : text;
@@ -27,14 +24,8 @@ function commitFolder(tool, input, cwd) {
   return folder === undefined ? cwd : resolve(cwd, folder.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/**
- * Takes one pass: a single expression for both words would restart at each `git` of a long command.
- *
- * @param {string} part
- */
-function commits(part) {
+/** Takes one pass: a single expression for both words would restart at each `git` of a long command. */
+function commits(part: string): boolean {
   const git = part.search(/\bgit\b/);
   return git >= 0 && COMMITS.test(part.slice(git));
 }
-
-module.exports = { commitFolder };

@@ -1,4 +1,5 @@
 // @ts-check
+// Plain JavaScript, because `svc hook commit` loads it.
 'use strict';
 
 /**
@@ -33,6 +34,9 @@
 /** Arguments of the one `git` call that describes the last commit; `parseLastCommit` parses its output. */
 const LAST_COMMIT = ['log', '-1', '--no-color', '--encoding=UTF-8', '--format=%H%n%ct%n%s', '--shortstat'];
 
+/** Of the call that names the top of the work tree. */
+const TOP = ['rev-parse', '--show-toplevel'];
+
 /**
  * Parses the output of `git log` with `LAST_COMMIT`; null for anything else.
  *
@@ -55,4 +59,4 @@ function parseLastCommit(text) {
   };
 }
 
-module.exports = { LAST_COMMIT, parseLastCommit };
+module.exports = { LAST_COMMIT, TOP, parseLastCommit };

@@ -1,6 +1,3 @@
-// @ts-check
-'use strict';
-
 /**
  * How messages begin that a harness or the service inserts and nobody typed: launch messages, messages of other
  * sessions, notices of background work, and feedback of hooks.
@@ -21,17 +18,10 @@ const OPENINGS = [
 /** A message through the service, which records by itself what a person wrote. */
 const MESSAGE = /^\[message [A-Za-z0-9._-]+ (\(ends with \w+\) )?from /;
 
-/**
- * True for a prompt that no person typed; `source` is the origin that the harness reports.
- *
- * @param {string} prompt
- * @param {string | null} source
- */
-function isMachinePrompt(prompt, source) {
+/** True for a prompt that no person typed; `source` is the origin that the harness reports. */
+export function isMachinePrompt(prompt: string, source: string | null): boolean {
   if (source === 'extension' || source === 'system') return true;
   const text = prompt.trimStart();
   if (MESSAGE.test(text)) return true;
   return OPENINGS.some((opening) => text.startsWith(opening));
 }
-
-module.exports = { isMachinePrompt };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { phaseLine } from '../../../src/cli/hook/phase-line.cjs';
+import { phaseLine } from '../../../src/harness/hooks/phase-line.ts';
 
 const hook = (hook_event_name: string, more: object = {}) =>
   phaseLine({ session_id: 's', hook_event_name, ...more }, 7);
