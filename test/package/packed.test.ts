@@ -98,6 +98,7 @@ describe('the packed package, installed elsewhere', () => {
       'LICENSE',
       'src/cli/launcher.mjs',
       'src/cli/svc.cjs',
+      'src/cli/svc-hook.sh',
       'dist/build.json',
       'dist/src/cli/main.js',
       'dist/src/platform/disk-child.cjs',
