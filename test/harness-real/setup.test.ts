@@ -3,10 +3,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
+import { HookSpool } from '../../src/dispatch/run-directory/hook-spool.ts';
 import { readPhaseSigns } from '../../src/dispatch/run-directory/phase-signs.ts';
 import { lastSaid } from '../../src/harness/transcripts/last-said.ts';
+import { createRunner } from '../../src/platform/process.ts';
 import { programOf } from '../kit/built-package.ts';
 import { eventually } from './processes.ts';
 import { type RealHarness, startRealHarness } from './real-harness.ts';
@@ -14,7 +18,10 @@ import { type RealHarness, startRealHarness } from './real-harness.ts';
 const run = promisify(execFile);
 const LAUNCHER = programOf('svc.cjs');
 let harness: RealHarness | undefined;
+/** Takes what the hooks leave, as a daemon does. */
+let hooks: HookSpool | undefined;
 afterEach(async () => {
+  await hooks?.stop();
   await harness?.stop();
   harness = undefined;
 });
@@ -31,10 +38,10 @@ describe.each(HARNESS_NAMES)('the real %s after svc setup', (name) => {
     harness = await startRealHarness(name);
     const { home, env, stub } = harness;
     const data_dir = join(home, 'svc');
-    const run_dir = join(home, 'run');
-    mkdirSync(run_dir);
+    const run_dir = join(data_dir, 'runs', 'launch-1');
+    mkdirSync(run_dir, { recursive: true });
     // What the program and its hooks get on top; the launch hands the whole environment on.
-    Object.assign(env, { SVC_DATA_DIR: data_dir, SVC_RUN_DIR: run_dir, SVC_HOST: 'test-host' });
+    Object.assign(env, { SVC_DATA_DIR: data_dir, SVC_RUN_DIR: run_dir });
     const shared = SHARED[name];
     const path = shared === null ? null : join(home, shared.name);
     if (path !== null && shared!.text !== '') {
@@ -44,6 +51,16 @@ describe.each(HARNESS_NAMES)('the real %s after svc setup', (name) => {
     const before = path === null ? null : readFileSync(path, 'utf8');
     const svc = async (...args: string[]) =>
       (await run(process.execPath, [LAUNCHER, ...args], { env })).stdout;
+    hooks = new HookSpool({
+      data_dir,
+      host: 'test-host',
+      events_file: join(data_dir, 'events.jsonl'),
+      commits_file: join(data_dir, 'commits.jsonl'),
+      runner: createRunner(),
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    hooks.start();
     await svc('setup', name);
     expect(await svc('setup', name)).toBe(`${name}: nothing to change\n`);
 
