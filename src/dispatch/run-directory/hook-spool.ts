@@ -55,6 +55,9 @@ const MOVED_ON_MS = 2_000;
 /** Errors of a disk that takes no line of any file. */
 const FULL = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'];
 
+/** Errors of a machine or a disk, for which the file cannot be blamed. */
+const PASSING = ['EMFILE', 'ENFILE', 'ENOMEM', 'EIO'];
+
 /** The run of a hook, as its directory tells. */
 type RunOfHook = { dir: string; mux_session: string | null; session: string | null };
 
@@ -81,6 +84,7 @@ export class HookSpool {
   /** Some lines of the files may have been written before. */
   #unsure = true;
   #problem = '';
+  #commitProblem = '';
   #dropped = 0;
   #cancels: (() => void)[] = [];
   #watched: { ino: bigint; close(): void } | null = null;
@@ -101,6 +105,7 @@ export class HookSpool {
 
   /** Takes what is there, and from now on each event soon after its hook has ended. */
   start(): void {
+    this.#logged(() => makeFolder(this.#folder));
     this.#sweep();
     this.#cancels.push(this.#options.clock.every(SWEEP_MS, () => this.#sweep()));
   }
@@ -115,10 +120,10 @@ export class HookSpool {
 
   /** Writes the lines of all hooks that have ended. What cannot be written stays, which is logged. */
   take(): void {
-    this.#watchedBy(() => this.#takeAll());
+    this.#logged(() => this.#takeAll());
   }
 
-  #watchedBy(work: () => void): void {
+  #logged(work: () => void): void {
     const { logger } = this.#options;
     try {
       work();
@@ -134,8 +139,7 @@ export class HookSpool {
   }
 
   #sweep(): void {
-    this.#watchedBy(() => {
-      makeFolder(this.#folder);
+    this.#logged(() => {
       this.#watch();
       this.#takeAll();
       const dropped = sizeOf(this.#droppedFile);
@@ -145,11 +149,13 @@ export class HookSpool {
     });
   }
 
+  /** A folder that was removed is made by the next hook: of a data folder that was replaced nothing is known here. */
   #watch(): void {
-    const { ino } = lstatSync(this.#folder, { bigint: true });
+    const ino = lstatSync(this.#folder, { bigint: true, throwIfNoEntry: false })?.ino;
     if (this.#watched?.ino === ino) return;
     this.#watched?.close();
     this.#watched = null;
+    if (ino === undefined) return;
     try {
       const watcher = watch(this.#folder, { persistent: false }, () => this.#takeSoon());
       watcher.on('error', () => {
@@ -238,7 +244,9 @@ export class HookSpool {
       }
       this.#notComplete(file, BigInt(Buffer.byteLength(text)));
     } catch (error) {
-      if (systemCode(error) !== 'ENOENT') this.#drop(file);
+      const code = systemCode(error);
+      if (PASSING.includes(code ?? '')) throw error;
+      if (code !== 'ENOENT') this.#drop(file);
     }
     return null;
   }
@@ -308,9 +316,17 @@ export class HookSpool {
   /** One after the other, since each asks Git; what fails is tried again with the next sweep. */
   #recordCommits(): void {
     if (this.#recording !== null) return;
-    const { logger } = this.#options;
+    const failed = (error: unknown) => {
+      const detail = messageOf(error);
+      if (detail !== this.#commitProblem)
+        this.#options.logger.warn(
+          { detail },
+          'commits that hooks told of wait, since they cannot be recorded',
+        );
+      this.#commitProblem = detail;
+    };
     this.#recording = this.#recordAll()
-      .catch((error) => logger.warn({ err: error }, 'a commit was not recorded yet'))
+      .catch(failed)
       .finally(() => {
         this.#recording = null;
       });
@@ -319,8 +335,7 @@ export class HookSpool {
   async #recordAll(): Promise<void> {
     const next = () =>
       folderNames(this.#folder)
-        .flatMap((name) => this.#look(name))
-        .filter(({ stage }) => stage === 'commit')
+        .flatMap((name) => (parseSpoolName(name)?.stage === 'commit' ? this.#look(name) : []))
         .sort(compareSpooled)[0];
     // The file of the commit is made after this was called.
     await Promise.resolve();
@@ -331,6 +346,7 @@ export class HookSpool {
       const { commits_file } = this.#options;
       if (line !== null && !endOfFile(commits_file, LOOK_BACK_BYTES).includes(`"sha":"${line.sha}"`))
         appendLineSync(commits_file, line);
+      this.#commitProblem = '';
       rmSync(join(this.#folder, file.name), { force: true });
     }
   }
