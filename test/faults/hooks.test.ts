@@ -28,6 +28,8 @@ it('[EVT-4] [EVT-5] [P7] an event of a hook is recorded once, whenever the daemo
       child.stdin.end(JSON.stringify(event));
       expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
       told += 1;
+      // A daemon that starts needs the machine too.
+      await sleep(15);
     }
   };
   let over = false;
