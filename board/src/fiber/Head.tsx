@@ -99,6 +99,8 @@ function Actions({ aim, buttons, idle, watch }: ActionsProps): ReactNode {
   const offered = gesturesAt(aim.row_key);
   const main = buttons.filter(({ id }) => id !== 'reply');
   const stop = offered.find(({ id }) => id === 'stop');
+  // Its document may be read before the feed, of which what can be done is made.
+  if (offered.length === 0) return null;
   const launch = idle && main.length === 0 && offered.find(({ id }) => id === 'launch');
   return (
     <div className={styles.actions}>
