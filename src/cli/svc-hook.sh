@@ -1,3 +1,4 @@
+#!/bin/sh
 # Leaves what an agent program tells by a hook for the daemon: one file for each event, in the folder
 # `hook-spool` of the data folder. An agent waits for it before and after each tool, so it starts one
 # program, `cat`, and Node only while a message waits for the session as context.
@@ -40,6 +41,8 @@ leave() {
 set -- "$spool"/*
 if [ $# -gt $few_files ]; then
   [ $# -lt $most_files ] || give_up
+  # Its first word is the size.
+  # shellcheck disable=SC2046
   set -- $(du -sk "$spool")
   [ "${1:-0}" -lt $most_kib ] || give_up
 fi
