@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseSpooled } from '../../../src/dispatch/run-directory/spooled-hook.ts';
 import { hookCommand, hookScript } from '../../../src/harness/hooks/hook-command.ts';
 import { parseLastCommit } from '../../../src/ledgers/commit-line.cjs';
@@ -22,6 +23,14 @@ import { stuckOpen } from '../../kit/stuck-open.ts';
 import { until } from '../../kit/until.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/svc.cjs', import.meta.url));
+/** A copy of the script that any user may read, wherever this checkout is. */
+const readable = mkdtempSync(join(tmpdir(), 'svc-hook-script-'));
+const SCRIPT = join(readable, 'svc-hook.sh');
+chmodSync(readable, 0o755);
+copyFileSync(hookScript(), SCRIPT);
+chmodSync(SCRIPT, 0o644);
+afterAll(() => rmSync(readable, { recursive: true, force: true }));
+
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'svc-hook-'));
@@ -227,9 +236,8 @@ describe('the script of a hook', () => {
   ])('lets the agent go on with %s', async (_what, prepare) => {
     const env = prepare();
     const how = { env, cwd: '/', ...asUser() };
-    expect(await run(['/bin/sh', '-c', hookCommand('claude')], JSON.stringify(START), how)).toMatchObject(
-      silent,
-    );
+    const command = hookCommand('claude').replaceAll(hookScript(), SCRIPT);
+    expect(await run(['/bin/sh', '-c', command], JSON.stringify(START), how)).toMatchObject(silent);
     if (statSync(folder(), { throwIfNoEntry: false })?.isDirectory()) {
       chmodSync(folder(), 0o700);
       expect(readdirSync(folder())).toEqual([]);
@@ -240,7 +248,7 @@ describe('the script of a hook', () => {
     const event = JSON.stringify({ ...START, text: 'x'.repeat(200_000) });
     chmodSync(dir, 0o777);
     // Only root could raise the limit again.
-    const full = `ulimit -f 64; exec /bin/sh '${hookScript()}' claude`;
+    const full = `ulimit -f 64; exec /bin/sh '${SCRIPT}' claude`;
     expect(await run(['/bin/sh', '-c', full], event, { cwd: '/', ...asUser() })).toMatchObject(silent);
     expect([names(), dropped()]).toEqual([[], 1]);
   });
