@@ -383,7 +383,7 @@ function faultsOf({ state, svc, now }: Asked, rows: readonly PlacedRow[], versio
         ]),
     ...(start_gate.hold === null || start_gate.waiting === 0
       ? []
-      : [fault('this machine', `${start_gate.hold.message}${waiting('resources')}`, 'daemon status')]),
+      : [fault('new workers', `${start_gate.hold.message}${waiting('resources')}`, 'daemon status')]),
     ...(state.boot_quarantine.active && state.boot_quarantine.held === 0
       ? [
           fault(

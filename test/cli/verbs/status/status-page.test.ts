@@ -332,6 +332,14 @@ describe('the groups of svc status', () => {
   });
 });
 
+it('new workers that wait for a busy machine are told on one line', () => {
+  const hold = { message: 'this machine is busy (load 21.3 on 2 cores, above 8)', mend: 'wait for it' };
+  const { faults } = page([{ gate: 'resources' }], { start_gate: { hold, waiting: 1 } });
+  expect(faults).toMatchObject([
+    { what: 'new workers', words: expect.stringContaining(hold.message), commands: ['svc daemon status'] },
+  ]);
+});
+
 describe('a worker', () => {
   it.each([
     [true, 'accepted'],
