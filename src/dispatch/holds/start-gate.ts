@@ -27,8 +27,8 @@ export type StartPolicy = {
   busy_spacing_ms: number;
 };
 
-/** Starts so far: those of young workers, oldest first, and the time until which the spacing is used up. */
-export type StartRecord = { young: readonly number[]; paced_until: number };
+/** Starts so far: the recent ones, oldest first, and the time until which the spacing is used up. */
+export type StartRecord = { recent: readonly number[]; paced_until: number };
 
 /** What holds new starts back. `free` is reduced by what workers that just started are expected to use. */
 export type ResourceHold =
@@ -49,7 +49,7 @@ export function judgeStart(
   record: StartRecord,
   now: number,
 ): ResourceHold | null {
-  const young = record.young.filter((at) => isYoung(at, policy, now)).length;
+  const young = record.recent.filter((at) => isYoung(at, policy, now)).length;
   for (const what of RESOURCES) {
     const seen = free[what];
     if (seen === null) continue;
@@ -59,7 +59,7 @@ export function judgeStart(
   const next_at = pacedUntil(record, policy, now) - (policy.burst - 1) * policy.spacing_ms;
   if (next_at > now) return { what: 'pace', burst: policy.burst, next_at };
   const busy = busyWith(pressure, policy);
-  const last = record.young.findLast((at) => at <= now);
+  const last = record.recent.findLast((at) => at <= now);
   if (busy === null || last === undefined || last + policy.busy_spacing_ms <= now) return null;
   return { what: 'busy', with: busy, next_at: last + policy.busy_spacing_ms };
 }
@@ -85,16 +85,16 @@ export function withStart(record: StartRecord, policy: StartPolicy, now: number)
   // Starts that a person requests ignore the spacing, and delay it by no more than one burst.
   const ahead = Math.min(pacedUntil(record, policy, now), now + policy.burst * policy.spacing_ms);
   return {
-    young: [...record.young.filter((at) => isYoung(at, policy, now)), now],
+    recent: [...record.recent.filter((at) => isRecent(at, policy, now)), now],
     paced_until: Math.max(ahead, now) + policy.spacing_ms,
   };
 }
 
 /** The record without one that was counted at this time. */
 export function withoutStart(record: StartRecord, policy: StartPolicy, at: number): StartRecord {
-  const place = record.young.lastIndexOf(at);
+  const place = record.recent.lastIndexOf(at);
   return {
-    young: record.young.filter((_, index) => index !== place),
+    recent: record.recent.filter((_, index) => index !== place),
     paced_until: record.paced_until - policy.spacing_ms,
   };
 }
@@ -108,6 +108,11 @@ function isYoung(at: number, { young_ms }: StartPolicy, now: number): boolean {
   return Math.abs(now - at) < young_ms;
 }
 
+/** Whether a start still counts: for what its young worker needs, or for the spacing on a busy machine. */
+function isRecent(at: number, { young_ms, busy_spacing_ms }: StartPolicy, now: number): boolean {
+  return Math.abs(now - at) < Math.max(young_ms, busy_spacing_ms);
+}
+
 /** How long a reading of the machine's resources is cached, in milliseconds. */
 const FRESH_MS = 500;
 
@@ -116,7 +121,7 @@ export class StartGate {
   readonly #policy: StartPolicy;
   readonly #look: () => MachineLook;
   readonly #clock: Clock;
-  #record: StartRecord = { young: [], paced_until: 0 };
+  #record: StartRecord = { recent: [], paced_until: 0 };
   #seen: { at: number; look: MachineLook } | null = null;
   /** Fibers that waited for nothing else at the last check. */
   waiting = 0;
@@ -178,7 +183,7 @@ export function startPolicy(
       terminals: settings.floor_terminals,
     },
     each: { ...EACH, memory: each, workers_memory: each },
-    young_ms: Math.max(YOUNG_MS, settings.busy_spacing_ms),
+    young_ms: YOUNG_MS,
     burst: settings.start_burst,
     spacing_ms: settings.start_spacing_ms,
     busy_load: settings.busy_load,

@@ -36,7 +36,7 @@ const untold: FreeResources = {
 };
 const PRESSURE = { load: 0, cores: 2, waiting: 0, memory: 0 };
 const quiet = (free: FreeResources) => ({ free, pressure: PRESSURE });
-const none: StartRecord = { young: [], paced_until: 0 };
+const none: StartRecord = { recent: [], paced_until: 0 };
 const NOW = 1_000_000;
 
 describe('the gate of the machine’s resources', () => {
@@ -53,13 +53,13 @@ describe('the gate of the machine’s resources', () => {
     [
       'too little for young workers',
       { ...plenty, memory: 2.5e9 },
-      { young: [NOW - 1, NOW], paced_until: 0 },
+      { recent: [NOW - 1, NOW], paced_until: 0 },
       { what: 'memory', free: 1.9e9, floor: 2e9, young: 2 },
     ],
     [
       'enough, for they are young no more',
       { ...plenty, memory: 2.5e9 },
-      { young: [NOW - 40_000, NOW - 30_000], paced_until: 0 },
+      { recent: [NOW - 40_000, NOW - 30_000], paced_until: 0 },
       null,
     ],
     [
@@ -84,13 +84,13 @@ describe('the gate of the machine’s resources', () => {
     [
       'a burst that is used up',
       plenty,
-      { young: [], paced_until: NOW + 3_000 },
+      { recent: [], paced_until: NOW + 3_000 },
       { what: 'pace', burst: 3, next_at: NOW + 1_000 },
     ],
     [
       'a pace from before the clock was turned back',
       plenty,
-      { young: [NOW + 9e9], paced_until: NOW + 9e9 },
+      { recent: [NOW + 9e9], paced_until: NOW + 9e9 },
       null,
     ],
   ] as [string, FreeResources, StartRecord, unknown][])('sees %s', (_what, free, record, hold) => {
