@@ -6,6 +6,7 @@ import {
   readSync,
   renameSync,
   type Stats,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -24,13 +25,13 @@ const FILE_MODE = 0o600;
 /**
  * Appends one line to a file in exactly one write, so that lines of concurrent writers stay complete. Creates a missing
  * file (0600) and folder (0700). An incomplete last line of a crashed writer is ended first, in the same write; a line
- * that another writer is still appending may look incomplete, which costs a blank line. With `rotate_bytes`, which one
- * writer of a file alone may give, a file that has reached that size replaces `<path>.1`; the line is written first, so a
- * crash during rotation loses no line. Throws the system error, or an error if the disk took only a part.
+ * that another writer is still appending may look incomplete, which costs a blank line. With `rotate_bytes` a file that has
+ * reached that size replaces `<path>.1`; the line is written first, so a crash during rotation loses no line. A file that
+ * another writer has replaced meanwhile is left alone. Throws the system error, or an error if the disk took only a part.
  */
 export function appendLineSync(path: string, line: object, rotate_bytes?: number): void {
   const fd = openForAppend(path);
-  let size: number;
+  let full = false;
   try {
     const before = sizeToAppendTo(path, fstatSync(fd));
     const last = Buffer.alloc(1);
@@ -41,11 +42,15 @@ export function appendLineSync(path: string, line: object, rotate_bytes?: number
       throw new Error(
         `only ${written} of ${bytes.length} bytes of a line reached ${path}; free some space on that disk`,
       );
-    size = before + bytes.length;
+    full = rotate_bytes !== undefined && before + bytes.length >= rotate_bytes && isStillAt(path, fd);
   } finally {
     closeSync(fd);
   }
-  if (rotate_bytes !== undefined && size >= rotate_bytes) renameSync(path, `${path}.1`);
+  if (full) renameSync(path, `${path}.1`);
+}
+
+function isStillAt(path: string, fd: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(fd).ino;
 }
 
 /** The size of a regular file; throws for anything else, into which a line would be lost. */

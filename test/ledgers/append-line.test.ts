@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -27,6 +35,15 @@ describe('a line that is appended', () => {
     appendLineSync(path, { at: 2 });
     appendLineSync(path, { text: 'two\nlines' });
     expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n{"at":\n{"at":2}\n{"text":"two\\nlines"}\n');
+  });
+
+  it('replaces the file before once it has reached its size, with the line in it, also through a link', () => {
+    for (const path of [join(dir, 'l.jsonl'), join(dir, 'link.jsonl')]) {
+      if (path.endsWith('link.jsonl')) symlinkSync(join(dir, 'target.jsonl'), path);
+      for (let n = 0; n < 3; n += 1) appendLineSync(path, { n }, 12);
+      expect(readFileSync(`${path}.1`, 'utf8')).toBe('{"n":0}\n{"n":1}\n');
+      expect(readFileSync(path, 'utf8')).toBe('{"n":2}\n');
+    }
   });
 
   it('reports why a file cannot be written', () => {

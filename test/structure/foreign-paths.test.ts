@@ -199,7 +199,7 @@ const NAMED: Readonly<Record<string, { uses: readonly string[]; reason: string }
     reason: 'a transcript, in the pool, which has just asked its disk',
   },
   'src/ledgers/append-line.ts': {
-    uses: ['openSync'],
+    uses: ['openSync', 'statSync'],
     reason: 'ledgers in the data folder',
   },
   'src/ledgers/events-index.ts': {
