@@ -139,7 +139,7 @@ module.exports = {
       from: { path: '^board/' },
       to: {
         path: '^src/contract/',
-        pathNot: '^src/contract/(end-words|launch-message)\\.ts$',
+        pathNot: '^src/contract/(end-words|launch-message|worker-stops)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

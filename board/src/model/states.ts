@@ -1,3 +1,4 @@
+import { STOPS_A_WORKER } from '../../../src/contract/worker-stops.ts';
 import type { FiberRow } from './wire.ts';
 
 /** What the glyph of a card tells. */
@@ -40,9 +41,6 @@ export const STATE_NAMES: Readonly<Record<CardState, string>> = {
   resting: 'Resting',
   elsewhere: 'On another host',
 };
-
-/** Reasons for which a worker that runs waits for a person: a dialog at its start, and a usage limit. */
-const STOPS_A_WORKER: ReadonlySet<string> = new Set(['startup_unconfirmed', 'usage_limit']);
 
 /** The refusal for which the worker of a fiber waits for a person. */
 export function stopOf({ blocked }: Pick<FiberRow, 'blocked'>): FiberRow['blocked'] {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { fiberRowSchema, type RunView } from '../../../contract/fiber.ts';
+import { STOPS_A_WORKER } from '../../../contract/worker-stops.ts';
 
 /** What the page needs of a row of the feed. */
 export const placedRowSchema = fiberRowSchema.pick({
@@ -61,7 +62,7 @@ export function isOpen({ phase, phase_since }: Pick<RunView, 'phase' | 'phase_si
 
 /** A worker that runs waits for a person at a dialog of its start, and at its usage limit. */
 export function stopsWorker({ blocked }: Pick<PlacedRow, 'blocked'>): boolean {
-  return blocked?.reason === 'startup_unconfirmed' || blocked?.reason === 'usage_limit';
+  return STOPS_A_WORKER.has(blocked?.reason ?? '');
 }
 
 /** `may_rest`: nobody works on it, so that it can be laid aside. */
